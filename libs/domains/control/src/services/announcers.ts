@@ -9,6 +9,9 @@ import { balancerFlags } from './balancer-flags.ts'
 /** Announcements by the `namespace/name` of the Service that they are of. */
 const byService = 'service'
 
+/** The node whose speaker has a status. */
+const writerLabel = 'metallb.io/node'
+
 export const announcementWatch = {
   resource: serviceL2StatusResource,
   mayBeAbsent: true,
@@ -25,8 +28,10 @@ function announcedBy({ status }: ServiceL2Status): readonly string[] {
 function trimStatus({ metadata, status = {} }: ServiceL2Status): ServiceL2Status {
   const { name, namespace, uid, resourceVersion } = metadata
   const { node, serviceNamespace, serviceName } = status
+  const writer = metadata.labels?.[writerLabel]
+  const labels = writer === undefined ? undefined : { [writerLabel]: writer }
   return {
-    metadata: present({ name, namespace, uid, resourceVersion }),
+    metadata: present({ name, namespace, uid, resourceVersion, labels }),
     status: present({ node, serviceNamespace, serviceName }),
   }
 }
@@ -51,5 +56,13 @@ export function announcersOf(
     .store(announcementWatch)
     .find(byService, service)
     .filter(({ metadata }) => metadata.namespace === metallbNamespace)
-  return new Set(announcements.map(({ status }) => status?.node ?? '').filter((node) => node !== ''))
+  return new Set(announcements.map(announcerIn).filter((node) => node !== ''))
+}
+
+/**
+ * A speaker that takes over the status of another one labels it, and can not write its own name into it: MetalLB's definition lets
+ * `status.node` never become another one.
+ */
+function announcerIn({ metadata, status }: ServiceL2Status): string {
+  return metadata.labels?.[writerLabel] ?? status?.node ?? ''
 }

@@ -162,7 +162,13 @@ describe('what differs from chassis to chassis', () => {
     await announce('n2')
     expect(variables(control)).toEqual({ 'c-n1': {}, 'c-n2': two })
     expect((await cluster.costs()).transactions).toBe(1)
-    await cluster.client.remove(serviceL2StatusResource, toldIn('kube-system').metadata)
+    // Who takes the status of another speaker over labels it, and leaves in it what the other one wrote.
+    const { metadata } = toldIn('kube-system')
+    const takenOver = { metadata: { labels: { 'metallb.io/node': 'n1' } } }
+    await cluster.client.patch(serviceL2StatusResource, metadata, type, takenOver)
+    await control.settle()
+    expect(variables(control)).toEqual({ 'c-n1': one, 'c-n2': {} })
+    await cluster.client.remove(serviceL2StatusResource, metadata)
     await control.settle()
     expect(variables(control)).toEqual({ 'c-n1': one, 'c-n2': two })
     expect(control.named('Load_Balancer', balancer)?.vips).toEqual({ '172.18.0.200:80': `^${announced}` })
