@@ -21,6 +21,9 @@ const balancer = { kind: 'lb', id: 'lb' }
 /** Before the value of an entry that a service has none of in any case. */
 const withdrawal = /^not /
 
+/** Before that of one of a service that can not be read at present. */
+const slip = 'unclear '
+
 let server: SimulatedServer
 let world: World
 let process: ReturnType<typeof start>
@@ -59,6 +62,7 @@ function start() {
       return world.get(key)
     },
     desired(_key, entries = {}) {
+      if (Object.values(entries).some((text) => text.startsWith(slip))) return { ...nothing, hold: true }
       const all = Object.entries(entries).map(([key, text]) => {
         const value = text.replace(withdrawal, '')
         return { isWanted: value === text, member: { of: balancer, column, key, value } }
@@ -239,6 +243,23 @@ it('takes over, after a restart, what turns out to be nobody’s', async () => {
   await restart()
   expect(mappings()).toEqual({ x: '2', y: '1' })
   expect(process.problems()).toEqual([])
+})
+
+it('changes, after a restart, what keys want to be another one, whoever holds, and takes nothing from him', async () => {
+  for (const keys of ['abc', 'bca', 'cab']) {
+    server = new SimulatedServer()
+    world.clear()
+    for (const key of 'abc') world.set(key, { [key]: '1' })
+    process = start()
+    await process.kernel.quiet()
+    world.clear()
+    for (const key of keys) world.set(key, { [key]: key === 'b' ? `${slip}1` : '2' })
+    await restart()
+    expect([keys, mappings()]).toEqual([keys, { a: '2', b: '1', c: '2' }])
+    await process.change('b', { b: '3' })
+    expect(mappings()).toEqual({ a: '2', b: '3', c: '2' })
+    await process.kernel[Symbol.asyncDispose]()
+  }
 })
 
 it('looks only at the key whose entry a stranger changed or deleted, and at none for one that is nobody’s', async () => {

@@ -55,7 +55,7 @@ export class Planner<W> {
   plan(jobs: readonly Job<W>[]): Plan {
     const { rows, catalog, memory, adoption } = this.#options
     const wanted = jobs.filter((job) => job.desired.hold !== true)
-    const lacks = contend(wanted, this.#entries(wanted))
+    const lacks = contend(wanted, this.#entries(jobs))
     const planned = lacks.size === 0 ? wanted : wanted.map((job) => lacking(job, lacks.get(job.owner)))
     const batch = new Batch(planned.map((job) => [job.owner, job.desired]))
     return planRows({
@@ -86,6 +86,11 @@ export class Planner<W> {
       return found.flatMap((row) => ownerOf(row) ?? []).filter((owner) => owner !== job.owner)
     })
     return [...marked, ...freed]
+  }
+
+  /** It is not known at present what a key wants. */
+  hold(owner: OwnerMark): void {
+    this.#options.unheard.hold(owner)
   }
 
   /** Whoever can not have an entry is woken when it is free, or when it is known whose it is. */

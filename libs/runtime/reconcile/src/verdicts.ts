@@ -75,6 +75,7 @@ export class Verdicts<W> {
     const { owner, desired } = job
     this.#unserved.delete(owner)
     if (desired.hold === true) {
+      this.#options.planner.hold(owner)
       // What it has stays, and what it would adopt must not be collected.
       garbage.markFailing(owner)
     } else {
@@ -118,7 +119,8 @@ export class Verdicts<W> {
   /** It is not known, or not so, that the key's rows are what it wants. */
   failed(owner: OwnerMark, error: unknown, startedMs: number, job?: Job<W>): void {
     const { garbage, answers } = this.#options
-    if (job !== undefined) this.#remember(job, false)
+    if (job === undefined) this.#options.planner.hold(owner)
+    else this.#remember(job, false)
     if (isFaultOfContent(error)) this.#unserved.delete(owner)
     garbage.markFailing(owner)
     answers.failed(owner, error, startedMs)
