@@ -155,6 +155,19 @@ export function routedPrefixes(subnets: readonly SubnetFacts[]): readonly string
   return prefixesOf(subnets.filter((subnet) => subnet.isDefaultVpc && subnet.isOverlay))
 }
 
+/** Those of {@link routedPrefixes} whose traffic leaves the cluster by way of other nodes than this one, or of several. */
+export function prefixesLeavingElsewhere(
+  subnets: readonly SubnetFacts[],
+  nodeName: string,
+): readonly string[] {
+  return routedPrefixes(
+    subnets.filter(({ gateways }) => {
+      const leaving = gateways.filter(({ isActive }) => isActive)
+      return leaving.length > 1 || leaving.some(({ node }) => node !== nodeName)
+    }),
+  )
+}
+
 /** Those of {@link routedPrefixes} whose traffic to the outside gets the node's address. */
 export function natOutgoingPrefixes(subnets: readonly SubnetFacts[]): readonly string[] {
   return prefixesOf(subnets.filter(isTranslated))

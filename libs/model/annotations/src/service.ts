@@ -36,6 +36,8 @@ export function isAttachedSubnetKey(key: string): boolean {
 export const serviceLabel = {
   /** Names who serves it in the place of the usual proxy. Users. */
   proxyName: 'service.kubernetes.io/service-proxy-name',
+  /** Has the usual proxy serve nobody at its cluster address. Users. */
+  headless: 'service.kubernetes.io/headless',
 } as const
 
 /** Labels of an EndpointSlice. */

@@ -59,12 +59,16 @@ export function desiredServices({ plans, services, pods }: ServicesSnapshot): Ta
     maps: families.flatMap((family) => {
       const own = plans.filter(({ port }) => port.family === family.family)
       const all = (name: MapName) => own.flatMap(({ entries }) => entries[name])
+      const inside = [...all('addresses'), ...all('nobody')]
+      const outside = (name: MapName) => withoutThose(all(name), inside)
+      const addresses = [...all('addresses'), ...outside('outside')]
+      const nobody = [...all('nobody'), ...outside('outside-nobody')]
       return [
-        addressMap('addresses', 'where new connections go', family, all('addresses')),
+        addressMap('addresses', 'where new connections go', family, addresses),
         portMap('node-ports', 'the same, by ports of the node', family, all('node-ports')),
-        addressMap('nobody', 'addresses that nobody is behind', family, all('nobody')),
+        addressMap('nobody', 'addresses that nobody is behind', family, nobody),
         portMap('nobody-ports', 'ports of the node that nobody is behind', family, all('nobody-ports')),
-        addressMap('guarded', 'addresses that not everybody may ask', family, all('guarded')),
+        addressMap('guarded', 'addresses that not everybody may ask', family, outside('guarded')),
       ]
     }),
     chains: [
@@ -85,7 +89,9 @@ export interface PortPlan {
   readonly entries: Readonly<Record<MapName, readonly Entry[]>>
 }
 
-type MapName = 'addresses' | 'node-ports' | 'nobody' | 'nobody-ports' | 'guarded'
+/** `addresses` and `nobody` are of cluster addresses. */
+type MapName =
+  'addresses' | 'outside' | 'node-ports' | 'nobody' | 'outside-nobody' | 'nobody-ports' | 'guarded'
 
 type Entry = readonly [Concatenation, Verdict]
 
@@ -131,9 +137,12 @@ export function planOf(port: ServedPort): PortPlan {
   return {
     ...{ port, chains },
     entries: {
-      addresses: toAddresses(ways),
+      addresses: inside === undefined ? [] : port.clusterIps.map((ip) => entry(port, ip, inside)),
+      outside: outside === undefined ? [] : port.externalIps.map((ip) => entry(port, ip, outside)),
       'node-ports': toNodePorts(ways),
-      nobody: noAddresses(ways),
+      nobody: inside === undefined ? port.clusterIps.map((ip) => noEntry(port, ip, port.inside)) : [],
+      'outside-nobody':
+        outside === undefined ? port.externalIps.map((ip) => noEntry(port, ip, port.outside)) : [],
       'nobody-ports': noPorts(ways),
       guarded: toGuards(ways),
     },
@@ -154,6 +163,7 @@ function outsideRules(
   const fromHere = equals({ fib: { result: 'type', flags: ['saddr'] } }, 'local')
   return [
     ...[fromPods, fromHere].map((isInside) => ({ statements: [isInside, { goto: { target: everywhere } }] })),
+    ...(port.hidesSource ? [marked] : []),
     ...(port.outside.list.length > 0 ? toBackends(port.outside) : [{ statements: [{ drop: null }] }]),
   ]
 }
@@ -162,23 +172,9 @@ function letIn(port: ServedPort, prefix: string): NftRule {
   return { statements: [equals(addressOf(factsOf(port), 'saddr'), element(prefix)), { return: null }] }
 }
 
-function toAddresses({ port, inside, outside }: Ways): readonly Entry[] {
-  return [
-    ...(inside === undefined ? [] : port.clusterIps.map((ip) => entry(port, ip, inside))),
-    ...(outside === undefined ? [] : port.externalIps.map((ip) => entry(port, ip, outside))),
-  ]
-}
-
 function toNodePorts({ port, outside }: Ways): readonly Entry[] {
   if (outside === undefined || port.nodePort === undefined) return []
   return [[{ concat: [port.protocol, port.nodePort] }, goTo(outside)]]
-}
-
-function noAddresses({ port, inside, outside }: Ways): readonly Entry[] {
-  return [
-    ...(inside === undefined ? port.clusterIps.map((ip) => noEntry(port, ip, port.inside)) : []),
-    ...(outside === undefined ? port.externalIps.map((ip) => noEntry(port, ip, port.outside)) : []),
-  ]
 }
 
 function noPorts({ port, outside }: Ways): readonly Entry[] {
@@ -228,20 +224,14 @@ function byNodePort(family: FamilyFacts, map: string): readonly Statement[] {
  * Where kube-proxy looks as well (dstnat).
  *
  * The node chooses its own address by its way to the cluster address, which may be another one than that to the backend: it gets that of
- * the latter, as who comes from outside does.
+ * the latter, as who comes from outside does. So do pods, also those of an underlay: OVN would bring them the answers of backends, past the
+ * node.
  */
 function lookup(hook: 'prerouting' | 'output'): Chain {
-  const fromElsewhere: Statement = {
-    match: { op: '!=', left: { meta: { key: 'iifname' } }, right: 'ovn0' },
-  }
   return base(hook, { type: 'nat', hook, priority: -100 }, [
     ...families.map((family) => ({
-      comment: 'to a cluster address, not from a pod',
-      statements: [
-        ...(hook === 'prerouting' ? [fromElsewhere] : []),
-        inSet(family, 'daddr', 'services'),
-        addMark,
-      ],
+      comment: 'to a cluster address',
+      statements: [inSet(family, 'daddr', 'services'), addMark],
     })),
     ...families.map((family) => ({ statements: [byAddress(family, 'addresses')] })),
     ...families.map((family) => ({ statements: byNodePort(family, 'node-ports') })),
@@ -314,10 +304,21 @@ function portMap(name: string, comment: string, { family }: FamilyFacts, entries
 function firstOfEach(entries: readonly Entry[]): readonly Entry[] {
   const byKey = new Map<string, Entry>()
   for (const one of entries) {
-    const key = JSON.stringify(one[0].concat)
+    const key = keyOf(one)
     if (!byKey.has(key)) byKey.set(key, one)
   }
   return [...byKey.values()]
+}
+
+/** A cluster address is its Service's, whoever writes it as one of his from outside. */
+function withoutThose(entries: readonly Entry[], others: readonly Entry[]): readonly Entry[] {
+  if (entries.length === 0) return entries
+  const taken = new Set(others.map(keyOf))
+  return entries.filter((one) => !taken.has(keyOf(one)))
+}
+
+function keyOf([{ concat }]: Entry): string {
+  return JSON.stringify(concat)
 }
 
 function prefixSet(name: string, comment: string, family: FamilyFacts, texts: readonly string[]): NftSet {

@@ -2,9 +2,10 @@ import { nodeLabel } from '@kube-ovn/annotations'
 import { servicePrefixesOf } from '@kube-ovn/endpoints'
 import { contribution, nftables, type Answer, type NodeFeature } from '@kube-ovn/fragments'
 import type { Table } from '@kube-ovn/netfilter'
+import { parseCidr } from '@kube-ovn/ip'
 import { rowTable } from '@kube-ovn/tables'
 import { internalAddresses } from '../kube-objects.ts'
-import { routedPrefixes } from '../subnet-facts.ts'
+import { prefixesLeavingElsewhere, routedPrefixes } from '../subnet-facts.ts'
 import {
   agentTable,
   nodeTable,
@@ -20,16 +21,28 @@ import { healthCheck, type HealthCheck } from './health-checks.ts'
 import { servedPorts, type ServedPort } from './served-ports.ts'
 import { flowFrontends, staleFlows, type FlowFrontends } from './stale-flow-sink.ts'
 
+/** Where backends are that would answer clients outside by another node. */
+const leavingTable = rowTable({
+  name: 'prefixes-leaving-elsewhere',
+  of: agentTable,
+  reads: { subnets: subnetFactsTable },
+  row({ nodeName, servesServices }, { subnets }): readonly string[] | undefined {
+    return servesServices ? prefixesLeavingElsewhere(subnets.scan(), nodeName) : undefined
+  },
+})
+
 /** What the node serves of each Service. */
 const servedTable = rowTable({
   name: 'served-services',
   of: serviceTable,
-  reads: { slices: sliceTable, nodes: nodeTable, agent: agentTable },
-  row(service, { slices, nodes, agent }, key): readonly ServedPort[] | undefined {
+  reads: { slices: sliceTable, nodes: nodeTable, agent: agentTable, leaving: leavingTable },
+  row(service, { slices, nodes, agent, leaving }, key): readonly ServedPort[] | undefined {
     const { nodeName, servesServices = false } = agent.get(theNode) ?? {}
     if (!servesServices || nodeName === undefined) return undefined
     const zone = nodes.get(nodeName)?.metadata.labels?.[nodeLabel.zone]
-    const ports = servedPorts(service, slices.find('service', key), { node: nodeName, zone })
+    const isLocal = service.spec?.externalTrafficPolicy === 'Local'
+    const elsewhere = isLocal ? (leaving.get(theNode) ?? []).map((prefix) => parseCidr(prefix)) : []
+    const ports = servedPorts(service, slices.find('service', key), { node: nodeName, zone }, elsewhere)
     return ports.length === 0 ? undefined : ports
   },
 })

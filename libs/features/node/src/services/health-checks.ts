@@ -1,4 +1,5 @@
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
+import { isForProxy } from './served-ports.ts'
 
 /** What a balancer in front is told of a Service when it asks a node. */
 export interface HealthCheck {
@@ -10,12 +11,14 @@ export interface HealthCheck {
 
 /** Reads what is to be told; nothing of a Service that can be asked for by way of any node. */
 export function healthCheck(
-  { spec = {}, metadata }: Service,
+  service: Service,
   slices: readonly EndpointSlice[],
   node: string,
 ): HealthCheck | undefined {
+  const { spec = {}, metadata } = service
   const { type, externalTrafficPolicy, healthCheckNodePort: port = 0 } = spec
   if (type !== 'LoadBalancer' || externalTrafficPolicy !== 'Local' || port === 0) return undefined
+  if (!isForProxy(service)) return undefined
   const local = slices
     .flatMap(({ endpoints }) => endpoints ?? [])
     .filter(({ nodeName, conditions }) => nodeName === node && conditions?.ready !== false)

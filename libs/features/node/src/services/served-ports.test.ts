@@ -1,5 +1,6 @@
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { expect, it } from 'vitest'
+import { healthCheck } from './health-checks.ts'
 import { servedPorts } from './served-ports.ts'
 
 const slice: EndpointSlice = {
@@ -55,11 +56,20 @@ it('takes addresses that a balancer has given, but for those of proxies, and gua
 it.each<readonly [string, NonNullable<Service['spec']>, Partial<Service>]>([
   ['is headless', { clusterIPs: ['None'] }, {}],
   ['is a name for another one', { type: 'ExternalName' }, {}],
-  [
-    'another proxy serves',
-    {},
-    { metadata: { name: 'web', labels: { 'service.kubernetes.io/service-proxy-name': 'other' } } },
-  ],
+  ['another proxy serves', {}, labelled('service.kubernetes.io/service-proxy-name', 'other')],
+  ['its user calls headless', {}, labelled('service.kubernetes.io/headless', '')],
 ])('leaves out what %s', (_name, spec, more) => {
   expect(served(spec, more)).toEqual([])
 })
+
+it('tells no balancer of what the usual proxy does not serve', () => {
+  const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 32_100 } as const
+  const told = (more: Pick<Service, 'metadata'>) => healthCheck({ spec, ...more }, [slice], 'n1')
+  expect(told({ metadata: { name: 'web' } })).toMatchObject({ localEndpoints: 1 })
+  expect(told(labelled('service.kubernetes.io/service-proxy-name', 'other'))).toBeUndefined()
+  expect(told(labelled('service.kubernetes.io/headless', ''))).toBeUndefined()
+})
+
+function labelled(key: string, value: string): Pick<Service, 'metadata'> {
+  return { metadata: { name: 'web', labels: { [key]: value } } }
+}

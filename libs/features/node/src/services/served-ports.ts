@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { serviceLabel } from '@kube-ovn/annotations'
 import { backendsOf, backendsOn, protocolOf, type Place, type Protocol } from '@kube-ovn/endpoints'
-import { familyOf, formatIp, parseCidr, tryParseIp, type Family } from '@kube-ovn/ip'
+import { contains, familyOf, formatIp, parseCidr, tryParseIp, type Cidr, type Family } from '@kube-ovn/ip'
 import type { EndpointSlice, Service, ServicePort } from '@kube-ovn/kube-api/core'
 
 /** Where clients of one kind are led to. */
@@ -32,8 +32,10 @@ export interface ServedPort {
   readonly inside: Backends
   /** Of who asks an address from outside or a node port. */
   readonly outside: Backends
-  /** Clients from outside are seen as themselves (`externalTrafficPolicy: Local`); who is inside gets all backends there. */
+  /** Clients from outside get backends on the node alone (`externalTrafficPolicy: Local`); who is inside gets all backends there. */
   readonly keepsSource: boolean
+  /** They are not seen as themselves all the same: some of these backends would answer by another node. */
+  readonly hidesSource: boolean
   readonly all: Backends
 }
 
@@ -42,29 +44,38 @@ export function servedPorts(
   service: Service,
   slices: readonly EndpointSlice[],
   place: Place,
+  leavingElsewhere: readonly Cidr[] = [],
 ): readonly ServedPort[] {
-  const { spec = {}, metadata } = service
-  if (spec.type === 'ExternalName' || metadata.labels?.[serviceLabel.proxyName] !== undefined) return []
+  const { spec = {} } = service
+  if (spec.type === 'ExternalName' || !isForProxy(service)) return []
   const clusterIps = (spec.clusterIPs ?? [spec.clusterIP ?? '']).flatMap(addressesOf)
   if (clusterIps.length === 0) return []
   return ([4, 6] as const).flatMap((family) => {
     const own = clusterIps.filter((ip) => familyOfText(ip) === family)
     if (own.length === 0) return []
-    return (spec.ports ?? []).map((port) => servedPort(service, slices, place, { family, own, port }))
+    return (spec.ports ?? []).map((port) =>
+      servedPort(service, slices, place, { family, own, port, leavingElsewhere }),
+    )
   })
+}
+
+/** Whether the usual proxy is to do anything for a Service. */
+export function isForProxy({ metadata: { labels = {} } }: Service): boolean {
+  return labels[serviceLabel.proxyName] === undefined && labels[serviceLabel.headless] === undefined
 }
 
 interface Part {
   readonly family: Family
   readonly own: readonly string[]
   readonly port: ServicePort
+  readonly leavingElsewhere: readonly Cidr[]
 }
 
 function servedPort(
   { spec = {}, metadata, status }: Service,
   slices: readonly EndpointSlice[],
   place: Place,
-  { family, own, port }: Part,
+  { family, own, port, leavingElsewhere }: Part,
 ): ServedPort {
   const protocol = protocolOf(port)
   const ofFamily = (texts: readonly string[]) =>
@@ -98,7 +109,15 @@ function servedPort(
     inside: spec.internalTrafficPolicy === 'Local' ? local : all,
     outside: keepsSource ? local : all,
     ...{ keepsSource, all },
+    hidesSource: keepsSource && here.some((backend) => isIn(leavingElsewhere, backend)),
   }
+}
+
+/** Whether a backend is in one of some prefixes. */
+function isIn(prefixes: readonly Cidr[], backend: string): boolean {
+  if (prefixes.length === 0) return false
+  const ip = tryParseIp(backend.slice(0, backend.lastIndexOf(':')).replace(/^\[|\]$/g, ''))
+  return ip !== undefined && prefixes.some((prefix) => contains(prefix, ip))
 }
 
 /** What is not an address, such as `None`, is none. */

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import type { Subnet } from '@kube-ovn/kube-api'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { countWrites } from '@kube-ovn/netfilter/testing/count-writes'
 import { inNamespace } from '@kube-ovn/netlink'
@@ -173,6 +174,27 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     expect(await agent.settle()).toEqual([])
     expect(ask(outside, '192.0.2.10', 30_080)).toEqual([`10.16.0.2 ${outsideIp}`])
     expect(ask(outside, '2001:db8:51::1', 30_080)).toEqual(['fd00:10:16::2 2001:db8:51::2'])
+    // What its backends send leaves the cluster by another node, and would not come back here.
+    const leaves = (egress: NonNullable<Subnet['status']>['egress']) => {
+      const blue = subnetOf('blue', { cidrBlock: '10.16.0.0/16', natOutgoing: true })
+      node.subnets.put('blue', { ...blue, status: { ...blue.status, egress } })
+      return agent.settle()
+    }
+    expect(await leaves({ gateways: [{ node: 'n1' }, { node: 'n2' }], active: ['n2'] })).toEqual([])
+    expect(ask(outside, '192.0.2.10', 30_080)).toEqual(['10.16.0.2 10.16.0.1'])
+    expect(ask(outside, '2001:db8:51::1', 30_080)).toEqual(['fd00:10:16::2 2001:db8:51::2'])
+    expect(await leaves({ gateways: [{ node: 'n1' }, { node: 'n2' }], active: ['n1'] })).toEqual([])
+    expect(ask(outside, '192.0.2.10', 30_080)).toEqual([`10.16.0.2 ${outsideIp}`])
+  })
+
+  it('leads who comes by OVN from an underlay to a backend that answers by the node', async () => {
+    put('web', {})
+    fill('web', ['10.16.0.2'])
+    backend.run('ip', 'addr', 'add', '172.19.0.5/32', 'dev', 'eth0')
+    node.host.run('ip', 'route', 'add', '172.19.0.0/24', 'dev', 'ovn0')
+    backend.run('ip', 'route', 'replace', 'default', 'via', '10.16.0.1', 'src', '172.19.0.5')
+    await serving()
+    expect(ask(backend, '10.96.0.10', 80, { waitMs: 5000 })).toEqual(['10.16.0.2 10.16.0.1'])
   })
 
   it('refuses at once where nobody is, and drops what others may have', async () => {

@@ -19,11 +19,13 @@ export interface FlowFrontends {
 export function flowFrontends({ plans, services, nodeAddresses }: ServicesSnapshot): FlowFrontends {
   const byAddress: Record<string, readonly string[]> = {}
   const byNodePort: Record<string, readonly string[]> = {}
-  for (const port of plans.map((plan) => plan.port).filter(({ protocol }) => protocol === 'udp')) {
+  const ports = plans.map((plan) => plan.port).filter(({ protocol }) => protocol === 'udp')
+  // They are led to before any others are.
+  for (const { clusterIps, port, inside } of ports)
+    for (const address of clusterIps) byAddress[endText({ address, port })] ??= inside.list
+  for (const port of ports) {
     const outside = [...new Set([...port.outside.list, ...(port.keepsSource ? port.all.list : [])])]
-    const key = (ip: string) => endText({ address: ip, port: port.port })
-    for (const ip of port.clusterIps) byAddress[key(ip)] ??= port.inside.list
-    for (const ip of port.externalIps) byAddress[key(ip)] ??= outside
+    for (const ip of port.externalIps) byAddress[endText({ address: ip, port: port.port })] ??= outside
     if (port.nodePort !== undefined)
       byNodePort[port.nodePort] = [...(byNodePort[port.nodePort] ?? []), ...outside]
   }
