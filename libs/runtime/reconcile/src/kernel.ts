@@ -38,6 +38,12 @@ import { findableRows } from './unmarked.ts'
 import { Verdicts } from './verdicts.ts'
 
 /**
+ * So many batches are one where one change of tables has woken all of them: what a policy says and who is in its sets is written at once. Each key
+ * is observed in the same turn of the event loop.
+ */
+const mostBatches = 20
+
+/**
  * Makes the database and the API server what the features want, and keeps them so.
  *
  * Construct it when caches and stores are complete: what they lack counts as gone. Nothing happens before `start()`.
@@ -70,6 +76,8 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #alive = new Set<OwnerMark>()
   #quietWaiters: (() => void)[] = []
   #phase: 'new' | 'started' | 'closed' = 'new'
+  /** How often keys were taken. */
+  #taken = 0
   #isScheduled = false
   #isSettling = false
   #gathering: Disposable = { [Symbol.dispose]: () => undefined }
@@ -165,7 +173,7 @@ export class Kernel<W> implements AsyncDisposable {
       commit: (plan) => commitPlan(plan, this.#commitOptions),
       writes: (owner) => this.#queue.wrote(owner),
       hasBatch: () => this.#hasBatch,
-      take: () => this.#queue.take(this.#batchSize),
+      take: () => this.#take(),
     })
   }
 
@@ -345,7 +353,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   async #runRound(): Promise<void> {
     await this.#derived.settled()
-    const owners = this.#queue.take(this.#batchSize)
+    const owners = this.#take()
     this.#sender.startRound()
     if (owners.length === 0) {
       if (this.#canCollect) await this.#garbage.collect()
@@ -459,14 +467,21 @@ export class Kernel<W> implements AsyncDisposable {
     this.#wake(owners, change.initial ? 'initial' : 'live', () => `${resource.plural}[${change.key}]`)
   }
 
+  /** What is derived between two rounds is of one mind: as far as there is room for it, it is written at once. */
   #onDerived(feature: string, causes: Causes): void {
-    for (const [key, cause] of causes) this.#wake([ownerMark(feature, key)], 'live', () => String(cause))
+    for (const [key, cause] of causes)
+      this.#wake([ownerMark(feature, key)], 'live', () => String(cause), this.#taken)
   }
 
-  #wake(owners: readonly OwnerMark[], band: 'live' | 'initial', cause: () => string): void {
+  #wake(owners: readonly OwnerMark[], band: 'live' | 'initial', cause: () => string, wake?: number): void {
     if (owners.length === 0) return
     this.#options.logger.debug('keys woken', { by: cause(), keys: owners })
-    for (const owner of owners) this.#queue.add(owner, band)
+    for (const owner of owners) this.#queue.add(owner, band, wake)
+  }
+
+  #take(): readonly OwnerMark[] {
+    this.#taken++
+    return this.#queue.take(this.#batchSize, this.#batchSize * mostBatches)
   }
 
   #knownOwners(world: W): ReadonlySet<OwnerMark> {

@@ -120,3 +120,17 @@ it('takes nothing and sets no timer once it is closed', () => {
   expect(clock.pendingTimers).toBe(0)
   expect(queue.hasReady).toBe(false)
 })
+
+it('hands out together what one thing has woken, up to a bound, and nothing beside it', () => {
+  const { queue } = queueWith()
+  queue.add('a', 'live')
+  for (const key of ['b', 'c', 'd']) queue.add(key, 'live', 1)
+  queue.add('e', 'live', 2)
+  queue.add('f', 'live')
+  queue.add('g', 'live')
+  expect(queue.take(2, 10)).toEqual(['a', 'b', 'c', 'd'])
+  expect(queue.take(2, 10)).toEqual(['e', 'f'])
+  expect(queue.take(2, 10)).toEqual(['g'])
+  for (const key of ['h', 'i', 'j', 'k']) queue.add(key, 'live', 3)
+  expect(queue.take(1, 3)).toEqual(['h', 'i', 'j'])
+})

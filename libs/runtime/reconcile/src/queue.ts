@@ -29,6 +29,8 @@ interface QueueOptions<K> {
 interface Waiting {
   readonly sinceMs: number
   band: Band
+  /** What has woken it, of whatever else it has woken. */
+  readonly wake: number | undefined
 }
 
 interface Working {
@@ -60,8 +62,12 @@ export class WorkQueue<K> implements Disposable {
     this.#clock = options.clock
   }
 
-  /** Queues a key now, or as soon as its pace allows. A pending retry or recheck is superseded. */
-  add(key: K, band: Band): void {
+  /**
+   * Queues a key now, or as soon as its pace allows. A pending retry or recheck is superseded.
+   *
+   * @param wake the same for keys that should be taken together
+   */
+  add(key: K, band: Band, wake?: number): void {
     if (this.#isClosed) return
     const working = this.#working.get(key)
     if (working !== undefined) {
@@ -77,7 +83,7 @@ export class WorkQueue<K> implements Disposable {
     if (this.#paced.has(key)) return
     const restMs = this.#restMs(key, band)
     if (restMs <= 0) {
-      this.#enqueue(key, band)
+      this.#enqueue(key, band, wake)
       return
     }
     const timer = this.#clock.setTimer(restMs, () => {
@@ -114,15 +120,19 @@ export class WorkQueue<K> implements Disposable {
     this.#later.set(key, timer)
   }
 
-  /** Takes up to `limit` keys, live ones first, in the order in which they came. */
-  take(limit: number): readonly K[] {
+  /** Takes up to `limit` keys, live ones first, in the order in which they came; up to `most` of those that one thing has woken. */
+  take(limit: number, most = limit): readonly K[] {
     const taken: K[] = []
     const nowMs = this.#clock.monotonic()
+    let last: number | undefined
     for (const band of [this.#bands.live, this.#bands.initial]) {
       for (const key of band) {
-        if (taken.length >= limit) return taken
+        const { sinceMs = nowMs, wake } = this.#waiting.get(key) ?? {}
+        const goesAlong = wake !== undefined && wake === last && taken.length < most
+        if (taken.length >= limit && !goesAlong) return taken
+        last = wake
         band.delete(key)
-        const waitedMs = nowMs - (this.#waiting.get(key)?.sinceMs ?? nowMs)
+        const waitedMs = nowMs - sinceMs
         this.#waiting.delete(key)
         this.#working.set(key, { sinceMs: nowMs, again: undefined })
         this.#noteTaken(key, nowMs)
@@ -198,8 +208,8 @@ export class WorkQueue<K> implements Disposable {
     this.#bands.initial.clear()
   }
 
-  #enqueue(key: K, band: Band): void {
-    this.#waiting.set(key, { sinceMs: this.#clock.monotonic(), band })
+  #enqueue(key: K, band: Band, wake?: number): void {
+    this.#waiting.set(key, { sinceMs: this.#clock.monotonic(), band, wake })
     this.#bands[band].add(key)
     this.#options.observer?.added(key)
     this.#options.onReady()
