@@ -46,6 +46,7 @@ const web: PodSnapshot = {
   name: 'web',
   ipObjects: [],
   saysGeneration: true,
+  hasRows: true,
   pods: [needs],
   chassis: undefined,
   kept: [],

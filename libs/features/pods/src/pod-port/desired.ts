@@ -43,12 +43,17 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
 function desiredPresence(snapshot: PodSnapshot, active: PodNeeds, others: readonly PodNeeds[]): Desired {
   const { pods } = snapshot
   const problem = pods.flatMap(problemsOf)[0]?.error
-  const placed = placedNics(active)
+  // What it asks for beside what it has is not given in part.
+  const placed = placedNics(active).filter(
+    ({ isAnnotated }) => problem === undefined || isAnnotated || !hasAllItHad(snapshot),
+  )
   const records = placed.map((nic) => desiredRecord(snapshot, active, nic))
-  if (problem !== undefined) {
+  if (problem !== undefined && !hasAllItHad(snapshot)) {
     // A pod that runs keeps what it has: its subnet may only be misspelt for the moment. What is given is recorded.
     const patches = [...records, ...observedReservations(snapshot, records)]
-    return { ...nothing, hold: true, patches, events: podEvents(snapshot), problem }
+    const told = { ...nothing, patches, events: podEvents(snapshot), problem }
+    // One that has nothing wants nothing: who holds has what others left in sets stay there.
+    return snapshot.hasRows ? { ...told, hold: true } : told
   }
   const reserved = snapshot.reservations.flatMap((one) => reservedRecord(snapshot, one) ?? [])
   const ports = placed
@@ -70,7 +75,15 @@ function desiredPresence(snapshot: PodSnapshot, active: PodNeeds, others: readon
       ...observedReservations(snapshot, [...records, ...reserved]),
     ],
     events: podEvents(snapshot),
+    ...(problem === undefined ? {} : { problem }),
   }
+}
+
+/** Whether a pod that can not have what it asks for has all that it was told before: policies go on to be for it and about it. */
+function hasAllItHad({ pods, ipObjects }: PodSnapshot): boolean {
+  const told = pods.flatMap(placedNics).filter(({ isAnnotated }) => isAnnotated)
+  const ports = new Set(told.map(({ nic }) => nic.port))
+  return pods.length === 1 && ports.size > 0 && ipObjects.every(({ metadata }) => ports.has(metadata.name))
 }
 
 /** Ports that wait for their pod stay on their switch; nothing is said about them any more. */

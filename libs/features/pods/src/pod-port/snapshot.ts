@@ -1,4 +1,11 @@
-import { AnnotationInvalidError, podAnnotations, staleNicKeys } from '@kube-ovn/annotations'
+import {
+  allocatedNics,
+  AnnotationInvalidError,
+  isOvnProvider,
+  networkOfNic,
+  podAnnotations,
+  staleNicKeys,
+} from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { ipResource, type Ip } from '@kube-ovn/kube-api'
@@ -26,6 +33,7 @@ import {
   nicsOf,
   observeReservations,
   type PodNic,
+  primaryNic,
   type PortOptions,
   readPortOptions,
   type Reservation,
@@ -39,6 +47,7 @@ import {
   type SecurityGroupsOfPort,
 } from '@kube-ovn/domains-control/policies'
 import { isOccupied } from '@kube-ovn/domains-control/topology'
+import { podPortName } from '@kube-ovn/ovn-names'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
 import { observeDhcp, type PortDhcp } from './dhcp.ts'
 import { isTold, place, type Placement } from './placement.ts'
@@ -65,6 +74,8 @@ export interface PodSnapshot {
   readonly reservations: readonly Reservation[]
   /** Whether records have a place for the generation that they are about. */
   readonly saysGeneration: boolean
+  /** It was given ports, or addresses, that its rows and members may say. */
+  readonly hasRows: boolean
   /** Something ends by then without anybody saying so. */
   readonly recheckMs?: number
 }
@@ -112,7 +123,10 @@ type MissedReservation = Pick<Reservation, 'object' | 'problem'>
 export type PlacedNic = NicNeeds & { readonly placement: Placement }
 
 /** What is known of a pod, or of what runs in pods, before it has its addresses. */
-export interface PodFacts extends Pick<PodSnapshot, 'namespace' | 'name' | 'ipObjects' | 'saysGeneration'> {
+export interface PodFacts extends Pick<
+  PodSnapshot,
+  'namespace' | 'name' | 'ipObjects' | 'saysGeneration' | 'hasRows'
+> {
   readonly pods: readonly LivePod[]
   /** Nothing else tells those who count on its ports that a time has passed. */
   readonly isEnding: boolean
@@ -138,10 +152,16 @@ interface WantedNic {
 export function observePod(key: string, world: ControlWorld): PodFacts {
   const [namespace = '', name = ''] = key.split('/')
   const ipObjects = world.ips.find(storeIndex.ipsByPod, key)
+  const live = livePods(key, world)
+  const ports = [podPortName(namespace, name), ...ipObjects.map((ip) => ip.metadata.name)]
   return {
     ...{ namespace, name, ipObjects },
     saysGeneration: world.definitions.keeps(ipResource, 'observedGeneration'),
-    pods: livePods(key, world).map((object) => observeLive(object, ipObjects, world)),
+    pods: live.map((object) => observeLive(object, ipObjects, world)),
+    hasRows:
+      // A pod is told of its addresses when they are in the Northbound.
+      live.some(({ metadata }) => allocatedNics(metadata.annotations).length > 0) ||
+      ports.some((port) => world.northbound.find('Logical_Switch_Port', 'name', port).length > 0),
     isEnding: world.pods.get(key)?.metadata.deletionTimestamp !== undefined,
   }
 }
@@ -237,8 +257,29 @@ function observeLive(object: Pod, ipObjects: readonly Ip[], world: ControlWorld)
     return { object, holder, nics: wanted, needs: { ...base, problem: undefined, ignored, staleKeys } }
   } catch (error) {
     if (!(error instanceof KubeOvnError)) throw error
-    return { object, holder, nics: [], needs: { ...base, problem: error, ignored: [], staleKeys: [] } }
+    const nics = recordedNics(object, holder, ipObjects, world)
+    return { object, holder, nics, needs: { ...base, problem: error, ignored: [], staleKeys: [] } }
   }
+}
+
+/** The NICs that a pod has by its records, whatever it asks for by now; those that it was told of. */
+function recordedNics(
+  object: Pod,
+  holder: Holder,
+  ipObjects: readonly Ip[],
+  world: ControlWorld,
+): readonly WantedNic[] {
+  const first = primaryNic(holder)
+  return ipObjects.flatMap(({ metadata: { name: port } }): readonly WantedNic[] => {
+    const provider = port.slice(first.port.length + 1)
+    const boundTo = networkOfNic(provider)
+    const has = isOvnProvider(boundTo) ? 'port' : 'addresses'
+    const nic: PodNic = port === first.port ? first : { provider, port, has, boundTo }
+    const lease = world.ipam.lease(port)
+    if (lease === undefined || world.attachments.get(lease.subnet) === undefined) return []
+    if (!isTold(object, nic, lease)) return []
+    return [{ nic, options: readPortOptions(object, nic).options, reserved: undefined }]
+  })
 }
 
 /** Security groups that there are not: a port that names no other may do what it likes. */
