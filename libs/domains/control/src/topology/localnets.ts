@@ -17,5 +17,8 @@ export const localnets = rowTable({
     type === 'localnet' && ids[externalId.vendor] === vendor
       ? { subnet: ids[externalId.logicalSwitch] ?? '', network: options['network_name'] ?? '' }
       : undefined,
-  indexes: { network: ({ network }: Localnet) => [network] },
+  indexes: {
+    network: ({ network }: Localnet) => [network],
+    subnet: ({ subnet }: Localnet) => [subnet],
+  },
 })

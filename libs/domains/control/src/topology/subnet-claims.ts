@@ -6,10 +6,11 @@ import {
   mostEntries,
   networkText,
   tryParseCidr,
+  tryParseIp,
   type Cidr,
 } from '@kube-ovn/ip'
 import { conditionType, isConditionTrue, vpcNamed } from '@kube-ovn/kube-api'
-import type { Ip, Subnet, SubnetSpec } from '@kube-ovn/kube-api'
+import type { Ip, Subnet, SubnetSpec, SubnetStatus } from '@kube-ovn/kube-api'
 import { podPortName, routerPortName } from '@kube-ovn/ovn-names'
 import { factTable } from '@kube-ovn/reconcile'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
@@ -20,6 +21,7 @@ import { acceptances, type DecidedAcceptance } from './acceptance.ts'
 import { builtInSpec, withSecondFamily } from './built-in.ts'
 import { isSubnetError, SubnetInvalidError, type SubnetError } from './errors.ts'
 import { publishedNetwork, tryResolve } from './in-effect.ts'
+import { localnets } from './localnets.ts'
 import { familiesOf, type Network } from './network.ts'
 import { resolveSubnet, type ResolvedSubnet } from './subnet-spec.ts'
 import { vlanStates } from './vlan-states.ts'
@@ -48,7 +50,7 @@ export interface SubnetClaim {
   readonly candidates: readonly SubnetCandidate[]
 }
 
-const reads = { settingsTable, acceptances, subnets, routerPorts, ips, vpcClaims, vlanStates }
+const reads = { settingsTable, acceptances, subnets, routerPorts, localnets, ips, vpcClaims, vlanStates }
 
 type Views = { readonly [N in keyof typeof reads]: ViewOf<(typeof reads)[N]> }
 
@@ -182,7 +184,9 @@ function candidatesFor(subnet: Subnet, settings: ControlSettings, views: Views):
   if (specified === undefined) return former === undefined ? [] : [candidate(1, former, true)]
   if (former === undefined) return [candidate(wasValid ? 2 : 3, specified, false)]
   const isSettled =
-    specified.provider === former.provider && routerAddresses(specified) === routerAddresses(former)
+    specified.provider === former.provider &&
+    specified.isInterconnected === former.isInterconnected &&
+    routerAddresses(specified) === routerAddresses(former)
   if (isSettled) return [candidate(0, specified, true)]
   return [candidate(1, former, true), candidate(wasValid ? 2 : 3, specified, false)]
 }
@@ -208,21 +212,29 @@ function providerOfRecord({ metadata, spec }: Ip): string {
   return metadata.name.slice(podPortName(namespace, podName).length + 1) || primaryProvider
 }
 
-/** Reads from the router's port to a subnet what the subnet meant when the port was written. */
+/**
+ * Reads from the router's port to a subnet what the subnet meant when the port was written. On a VLAN, which a port of its switch tells of,
+ * the router is the gateway or, as the status says, beside it.
+ */
 function formerNetwork(
-  { metadata: { name }, spec }: Subnet,
+  { metadata: { name }, spec, status }: Subnet,
   settings: ControlSettings,
-  { routerPorts }: Views,
+  { routerPorts, localnets }: Views,
 ): Network | undefined {
   const vpc = vpcNamed(spec?.vpc, settings.clusterRouter)
   const port = routerPortName(vpc, name)
   const networks = routerPorts.find('name', port)[0]?.networks ?? []
   const cidrs = networks.flatMap((text) => tryParseCidr(text) ?? [])
   if (cidrs.length === 0) return undefined
+  const vlan = localnets.some('subnet', name) ? (spec?.vlan ?? '') : ''
+  const u2oInterconnection = vlan !== '' && isBesideGateway(cidrs, status)
   const addressing = {
     cidrBlock: cidrs.map(networkText).join(','),
-    gateway: cidrs.map(({ address }) => formatIp(address)).join(','),
+    gateway: u2oInterconnection
+      ? (spec?.gateway ?? '')
+      : cidrs.map(({ address }) => formatIp(address)).join(','),
     vpc,
+    ...(vlan === '' ? {} : { vlan, u2oInterconnection, logicalGateway: !u2oInterconnection }),
     // Only what has a switch has a port to the router.
     provider: isOvnProvider(spec?.provider ?? '') ? (spec?.provider ?? primaryProvider) : primaryProvider,
   }
@@ -233,6 +245,12 @@ function formerNetwork(
     tryResolve(name, { ...addressing, excludeIps }, settings) ??
     tryResolve(name, { ...addressing, excludeIps: instead }, settings)
   )
+}
+
+/** Whether these are addresses that the status says of a connection beside the gateway. */
+function isBesideGateway(cidrs: readonly Cidr[], { u2oInterconnectionIP = '' }: SubnetStatus = {}): boolean {
+  const said = u2oInterconnectionIP.split(',').map((text) => tryParseIp(text.trim()))
+  return cidrs.every(({ address }) => said.includes(address))
 }
 
 /** All addresses of the prefix, as an entry of `excludeIps`. */

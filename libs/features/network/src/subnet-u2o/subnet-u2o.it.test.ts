@@ -233,6 +233,47 @@ describe('an underlay subnet that is connected to its router', () => {
   })
 })
 
+it.each<{ readonly what: string; readonly spec: SubnetSpec; readonly edit?: SubnetSpec }>([
+  { what: 'is connected', spec: { u2oInterconnection: true } },
+  {
+    what: 'is connected, and edited badly',
+    spec: { u2oInterconnection: true },
+    edit: { excludeIps: ['none'] },
+  },
+  { what: 'has a gateway of OVN, and is edited badly', spec: { logicalGateway: true }, edit: { mtu: 1 } },
+])('An underlay subnet of the original stays as it was that $what', async ({ spec, edit: slip }) => {
+  const told = async () => {
+    const { u2oInterconnectionIP, u2oInterconnectionMAC } = (await read())?.status ?? {}
+    const { uid } = (await cluster.client.get(ipResource, { name: record }))?.metadata ?? {}
+    return { u2oInterconnectionIP, u2oInterconnectionMAC, uid }
+  }
+  const rowsOf = (control: Controller) =>
+    (['localnet.yard', 'yard-ovn-cluster', 'web.default'] as const).map(
+      (name) => control.world.northbound.find('Logical_Switch_Port', 'name', name)[0]?._uuid,
+    )
+  const merge = 'application/merge-patch+json'
+  let before: readonly unknown[] = []
+  {
+    await using control = await cluster.startSettled()
+    await make({ u2oInterconnection: false })
+    await cluster.user.createPod({ name: 'first', annotations: inYard })
+    await control.settle()
+    await edit(control, spec)
+    await cluster.user.createPod({ name: 'web', annotations: inYard })
+    await cluster.client.remove(pods, { namespace: 'default', name: 'first' }, { gracePeriodSeconds: 0 })
+    await control.settle()
+    before = [await told(), rowsOf(control), policies(control), port(control)]
+    expect(rowsOf(control)).not.toContain(undefined)
+  }
+  // It does not say what is in effect.
+  const status = { inEffect: null }
+  await cluster.client.patch(subnetResource, { name: 'yard' }, merge, { status }, { subresource: 'status' })
+  if (slip !== undefined) await cluster.user.edit(subnetResource, 'yard', slip)
+  await using control = await cluster.startController()
+  await control.settle()
+  expect([await told(), rowsOf(control), policies(control), port(control)]).toEqual(before)
+})
+
 describe('what can not be connected', () => {
   it.each([
     { u2oInterconnectionIP: '10.9.9.9', cure: 'choose an address inside 172.19.0.0/24' },
