@@ -2,7 +2,7 @@ import { readSubnetFacts } from '@kube-ovn/features-node'
 import type { Subnet } from '@kube-ovn/kube-api'
 import { pod } from '@kube-ovn/testing-builders'
 import { describe, expect, it } from 'vitest'
-import { trimPod, trimSubnet } from './informers.ts'
+import { trimPod, trimSubnet, trimVlan } from './informers.ts'
 
 const subnet: Subnet = {
   metadata: { name: 'blue', uid: 'u' },
@@ -33,6 +33,14 @@ describe('what an agent keeps', () => {
       mac: '00:00:5e:00:53:01',
     })
     expect(kept.status).not.toHaveProperty('v4usingIPs')
+  })
+
+  it('of a Vlan is whether it is in effect as it is written', () => {
+    const status = { observedGeneration: 2, conflict: true, conditions: [] }
+    const spec = { id: 100, provider: 'quay' }
+    expect(trimVlan({ metadata: { name: 'v100' }, spec, status: { ...status, subnets: ['wharf'] } })).toEqual(
+      { metadata: { name: 'v100' }, spec, status },
+    )
   })
 
   it('of a pod says when it is about to go, and when it has ended', () => {

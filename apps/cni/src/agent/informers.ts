@@ -56,7 +56,7 @@ export function createInformers(
     nodes: new Informer({ ...common, resource: nodes, trim: (node) => trimNode(node, nodeName) }),
     subnets: new Informer({ ...common, resource: subnetResource, trim: trimSubnet }),
     networks: new Informer({ ...common, resource: providerNetworkResource, trim: trimStatus }),
-    vlans: new Informer({ ...common, resource: vlanResource, trim: trimStatus }),
+    vlans: new Informer({ ...common, resource: vlanResource, trim: trimVlan }),
   }
 }
 
@@ -151,6 +151,14 @@ function trimNode(node: Node, nodeName: string): Node {
 function trimStatus<T extends KubeObject & { readonly status?: unknown }>(object: T): T {
   const { status: _status, ...rest } = dropManagedFields(object)
   return rest as T
+}
+
+/** Keeps of a Vlan whether it is in effect as it is written. */
+export function trimVlan(vlan: Vlan): Vlan {
+  const { status, ...rest } = dropManagedFields(vlan)
+  if (status === undefined) return rest
+  const { subnets: _subnets, ...kept } = status
+  return { ...rest, status: kept }
 }
 
 /** Keeps of a subnet what nodes go by. Counters in the status change with every pod; they do not concern a node. */

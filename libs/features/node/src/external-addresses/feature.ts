@@ -1,7 +1,7 @@
 import { contribution, type Answer, type NodeFeature } from '@kube-ovn/fragments'
 import { rowTable } from '@kube-ovn/tables'
 import { localnetPatchName } from '../local-ovs.ts'
-import { connectionTable, vlanTagTable } from '../provider-networks/feature.ts'
+import { connectionTable, vlanTagTable, waitForVlan } from '../provider-networks/feature.ts'
 import { bridgeFlows, type BridgeLeads } from '../sinks/bridge-flows.ts'
 import { agentTable, subnetFactsTable, theNode } from '../tables.ts'
 
@@ -12,9 +12,10 @@ const leadsTable = rowTable({
   row({ name, vlan, externalAddresses, mac }, views): Answer<BridgeLeads> | undefined {
     const nodeName = views.agent.get(theNode)?.nodeName ?? ''
     const leads = externalAddresses.filter(({ nodes }) => nodes.includes(nodeName))
-    const network = views.tags.get(vlan)?.network
-    if (leads.length === 0 || network === undefined || mac === undefined) return undefined
-    const connection = views.connections.get(network)
+    const on = views.tags.get(vlan)
+    if (leads.length === 0 || on === undefined || mac === undefined) return undefined
+    if (!on.isInEffect) return waitForVlan
+    const connection = views.connections.get(on.network)
     if (connection === undefined || 'wait' in connection) return connection
     // Whose node is not connected is told of that.
     if (!('want' in connection)) return undefined

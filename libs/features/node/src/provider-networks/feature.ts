@@ -8,7 +8,7 @@ import {
 } from '@kube-ovn/annotations'
 import { problemText, type KubeOvnError } from '@kube-ovn/errors'
 import { contribution, type Answer, type NodeFeature, type Probation } from '@kube-ovn/fragments'
-import { takesPart, type ProviderNetwork } from '@kube-ovn/kube-api'
+import { conditionType, takesPart, type ProviderNetwork, type Vlan } from '@kube-ovn/kube-api'
 import type { Node } from '@kube-ovn/kube-api/core'
 import { rowTable, sourceTable, type ViewOf } from '@kube-ovn/tables'
 import { linkTable } from '../host-links.ts'
@@ -57,13 +57,19 @@ export const obstacleTable = sourceTable<KubeOvnError>({ name: 'provider-obstacl
 
 const waitForNode = { wait: 'the API server has not sent the Node yet' } as const
 
+/** For who goes by the tag of a Vlan: what was so before the Vlan was edited stays. */
+export const waitForVlan = { wait: 'the Vlan of the subnet is not in effect as it is written' } as const
+
 /** The tag of each Vlan, and the network that it is on. */
 export const vlanTagTable = rowTable({
   name: 'provider-vlan-tags',
   of: vlanTable,
-  row({ spec }): VlanTag {
-    const { id = 0, vlanId = 0, provider = '', providerInterfaceName = '' } = spec ?? {}
-    return { network: provider || providerInterfaceName, tag: id === 0 ? vlanId : id }
+  row(vlan): VlanTag {
+    const { id = 0, vlanId = 0, provider = '', providerInterfaceName = '' } = vlan.spec ?? {}
+    return {
+      ...{ network: provider || providerInterfaceName, tag: id === 0 ? vlanId : id },
+      isInEffect: isInEffect(vlan),
+    }
   },
   indexes: { network: ({ network }: VlanTag) => [network] },
 })
@@ -71,6 +77,17 @@ export const vlanTagTable = rowTable({
 interface VlanTag {
   readonly network: string
   readonly tag: number
+  /** The controller has taken it as it is written. Otherwise subnets on it stay as they were, and nobody knows how that was. */
+  readonly isInEffect: boolean
+}
+
+/** A status of upstream says of which generation it is as little as a definition of upstream lets us. */
+function isInEffect({ metadata: { generation }, status = {} }: Vlan): boolean {
+  const { observedGeneration = generation, conflict, conditions = [] } = status
+  const isRefused = conditions.some(
+    ({ type, status: is }) => type === conditionType.validated && is === 'False',
+  )
+  return observedGeneration === generation && conflict !== true && !isRefused
 }
 
 /** Whether this node takes part in a network, and by which NIC. */
@@ -108,13 +125,13 @@ function isOver({ metadata: { deletionTimestamp, finalizers } }: ProviderNetwork
   return deletionTimestamp !== undefined && !hasControllerFinalizer(finalizers)
 }
 
-/** Whether subnets are on Vlans that are gone: nobody knows any more which tags these had. */
-const goneVlansTable = rowTable({
-  name: 'provider-gone-vlans',
+/** Whether subnets are on Vlans that are gone, or not in effect as they are written: nobody knows any more which tags these had. */
+const lostVlansTable = rowTable({
+  name: 'provider-lost-vlans',
   of: agentTable,
-  reads: { subnets: subnetFactsTable, vlans: vlanTable },
-  row: (_agent, { subnets, vlans }): boolean =>
-    subnets.scan().some(({ vlan }) => vlan !== '' && vlans.get(vlan) === undefined),
+  reads: { subnets: subnetFactsTable, tags: vlanTagTable },
+  row: (_agent, { subnets, tags }): boolean =>
+    subnets.scan().some(({ vlan }) => vlan !== '' && tags.get(vlan)?.isInEffect !== true),
 })
 
 /** How this node is to be connected to each network, or why it can not be. */
@@ -127,7 +144,7 @@ export const connectionTable = rowTable({
     participation: participationTable,
     networks: providerNetworkTable,
     tags: vlanTagTable,
-    goneVlans: goneVlansTable,
+    lostVlans: lostVlansTable,
     links: linkTable,
     bridges: bridgeTable,
   },
@@ -153,7 +170,7 @@ export const connectionTable = rowTable({
           generation: network.metadata.generation ?? 0,
           source: isOperators ? undefined : source,
           trunks: [...new Set([0, ...tags])].sort((a, b) => a - b),
-          keepsTrunks: views.goneVlans.get(theNode) === true,
+          keepsTrunks: views.lostVlans.get(theNode) === true,
           vlans: { ...vlans, others: others.flatMap(({ nics }) => nics).sort() },
           makes,
           hasMacLearningFallback: agent.hasMacLearningFallback,

@@ -31,7 +31,7 @@ export interface ProviderBridge {
   readonly nic: string
   /** Tags that frames may have; 0 stands for those without. */
   readonly trunks: readonly number[]
-  /** Tags of before stay: a subnet is on a Vlan that is gone. */
+  /** Tags of before stay: a subnet is on a Vlan that is gone, or not in effect as it is written. */
   readonly keepsTrunks: boolean
   readonly vlans: VlanChoice
   /** `undefined`: a NIC that is not there is not made. */

@@ -1,4 +1,4 @@
-import type { ProviderNetwork } from '@kube-ovn/kube-api'
+import type { ProviderNetwork, Vlan } from '@kube-ovn/kube-api'
 import { providerNetworkKeysOf } from '@kube-ovn/annotations'
 import { systemClock } from '@kube-ovn/process'
 import { ManualClock, type Clock } from '@kube-ovn/time'
@@ -6,7 +6,7 @@ import { missingForNamespaces } from '@kube-ovn/testing-net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findBridge, findInterface, integrationBridge } from '../local-ovs.ts'
 import { addVlanStandIn, withVlanStandIns } from '../testing/vlan-stand-ins.ts'
-import { TestNode, type TestAgent } from '../testing/test-node.ts'
+import { subnetOf, TestNode, type TestAgent } from '../testing/test-node.ts'
 
 const missing = missingForNamespaces('nft')
 const mac = '02:00:00:00:99:02'
@@ -149,6 +149,34 @@ describe.skipIf(missing)(
       await until(() => has('br-quay-vlan100'), undefined)
       await until(label, undefined)
       expect(ip('link', 'show', 'eth1.100')).toContain(vlanMac)
+      await settle()
+    })
+
+    it('leave the NIC the tag of a Vlan that subnets are on, until an edit of that is in effect', async () => {
+      const putVlan = (id: number, vlanGeneration: number, status: Vlan['status']) =>
+        node.vlans.put('v100', {
+          metadata: { name: 'v100', generation: vlanGeneration },
+          spec: { id, provider: 'quay' },
+          ...(status === undefined ? {} : { status }),
+        })
+      const trunks = () => port('eth1')?.trunks
+      const refused = { type: 'Validated', status: 'False', reason: 'ValidateVlanFailed' } as const
+      node.subnets.put('wharf', subnetOf('wharf', { cidrBlock: '10.98.0.0/24', vlan: 'v100' }))
+      putVlan(100, 1, { observedGeneration: 1 })
+      start()
+      put({})
+      await until(trunks, [0, 100])
+      putVlan(200, 2, { observedGeneration: 1 })
+      await until(trunks, [0, 100, 200])
+      putVlan(200, 2, { observedGeneration: 2, conflict: true, conditions: [refused] })
+      await settle()
+      expect(trunks()).toEqual([0, 100, 200])
+      await agent.stop()
+      start()
+      await settle()
+      expect(trunks()).toEqual([0, 100, 200])
+      putVlan(200, 2, { observedGeneration: 2 })
+      await until(trunks, [0, 200])
       await settle()
     })
 

@@ -1,7 +1,7 @@
 import { contribution, type Answer, type NodeFeature } from '@kube-ovn/fragments'
 import { rowTable } from '@kube-ovn/tables'
 import { localnetPatchName } from '../local-ovs.ts'
-import { connectionTable, vlanTagTable } from '../provider-networks/feature.ts'
+import { connectionTable, vlanTagTable, waitForVlan } from '../provider-networks/feature.ts'
 import { staticMacs, type StaticMac } from '../sinks/static-macs.ts'
 import { subnetFactsTable } from '../tables.ts'
 
@@ -12,6 +12,7 @@ const macsTable = rowTable({
   row({ name, vlan, mac }, views): Answer<StaticMac> | undefined {
     const on = views.tags.get(vlan)
     if (on === undefined || mac === undefined) return undefined
+    if (!on.isInEffect) return waitForVlan
     const connection = views.connections.get(on.network)
     if (connection === undefined || 'wait' in connection) return connection
     // Whose node is not connected is told of that.
