@@ -62,6 +62,15 @@ describe('a namespace of a VPC', () => {
     expect(namespacesElsewhere('red1', world([], other, ofRed))).toEqual(['shop'])
   })
 
+  it('is served by a subnet in the VPC that this is in, whatever its specification was edited to', () => {
+    const published = { vpc: 'red', provider: 'ovn', cidrBlock: '10.17.0.0/24', gateway: '10.17.0.1' }
+    for (const edited of ['rde', '']) {
+      const moved = subnet({ name: 'red1', vpc: edited, namespaces: ['shop'], cidrBlock: '10.17.0.0/24' })
+      const inEffect = { ...moved, status: { inEffect: { ...published, excludeIps: ['10.17.0.1'] } } }
+      expect(subnetsOfNamespace('shop', world([red], inEffect))).toEqual(['red1'])
+    }
+  })
+
   it('has the default subnet of the VPC first, but for that of the cluster itself', () => {
     const first = subnet({ name: 'zone', vpc: 'red', cidrBlock: '10.2.0.0/16' })
     const named = world(

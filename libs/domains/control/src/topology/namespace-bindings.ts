@@ -4,6 +4,7 @@ import { vpcNamed, type IpPool, type SubnetSpec } from '@kube-ovn/kube-api'
 import { groupTable, rowTable, selectionTable, type ViewOf } from '@kube-ovn/tables'
 import { ipPools, namespaces, settingsOf, settingsTable, subnets } from '../sources.ts'
 import type { ControlSettings } from '../settings.ts'
+import { layouts, type Layout } from './layouts.ts'
 import type { subnetLives } from './lives.ts'
 import { tenancies } from './vpc-tenancy.ts'
 
@@ -12,7 +13,7 @@ interface ServingSubnet {
   readonly name: string
   readonly namespaces: readonly string[]
   readonly selectors: NonNullable<SubnetSpec['namespaceSelectors']>
-  /** That its specification names; empty is the default one. Absent for a subnet without a switch. */
+  /** That it is in, or else that its specification names; empty is the default one. Absent for a subnet without a switch. */
   readonly vpc: string | undefined
   /** It serves namespaces of its VPC that are bound to none, unless the VPC names another one. */
   readonly isDefault: boolean
@@ -22,13 +23,14 @@ interface ServingSubnet {
 export const servingSubnets = rowTable({
   name: 'serving-subnets',
   of: subnets,
-  row: ({ metadata, spec }): ServingSubnet | undefined =>
+  reads: { layouts },
+  row: ({ metadata, spec }, views, name): ServingSubnet | undefined =>
     metadata.deletionTimestamp === undefined
       ? {
-          name: metadata.name,
+          name,
           namespaces: spec?.namespaces ?? [],
           selectors: spec?.namespaceSelectors ?? [],
-          vpc: isOvnProvider(spec?.provider || primaryProvider) ? (spec?.vpc ?? '') : undefined,
+          vpc: vpcOf(spec, views.layouts.get(name)),
           isDefault: spec?.default === true,
         }
       : undefined,
@@ -38,6 +40,12 @@ export const servingSubnets = rowTable({
     default: ({ vpc, isDefault }: ServingSubnet) => (isDefault && vpc !== undefined ? [vpc] : []),
   },
 })
+
+/** An edit that is refused, or has yet to take effect, moves the subnet nowhere. */
+function vpcOf({ vpc = '', provider = '' }: SubnetSpec = {}, layout: Layout | undefined): string | undefined {
+  const { hasSwitch } = layout ?? { hasSwitch: isOvnProvider(provider || primaryProvider) }
+  return hasSwitch ? (layout?.vpc ?? vpc) : undefined
+}
 
 /** A subnet has any number of selectors, of which one is enough. */
 const selectorsOfSubnets = groupTable({

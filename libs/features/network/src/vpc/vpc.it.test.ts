@@ -1,7 +1,15 @@
 import { namespaceAnnotations, podAnnotations } from '@kube-ovn/annotations'
 import { subnetResource, vpcResource, type Vpc } from '@kube-ovn/kube-api'
-import { namespaces, pods } from '@kube-ovn/kube-api/core'
-import { namespace, pod, subnet, vpc, type SubnetFields, type VpcFields } from '@kube-ovn/testing-builders'
+import { namespaces, pods, statefulSets } from '@kube-ovn/kube-api/core'
+import {
+  namespace,
+  pod,
+  statefulSet,
+  subnet,
+  vpc,
+  type SubnetFields,
+  type VpcFields,
+} from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -110,6 +118,36 @@ describe('two VPCs with one prefix', () => {
     await control.settle()
     expect(await servedBy()).toBe('ovn-default')
     expect((await read('red'))?.status?.defaultLogicalSwitch).toBeUndefined()
+  })
+})
+
+describe('a subnet of a VPC with a slip in the name of that', () => {
+  it('serves its namespaces all the same, and keeps what is kept for a member of a StatefulSet', async () => {
+    await using control = await cluster.startSettled()
+    await makeNamespace('red')
+    await make({ name: 'red', namespaces: ['red'] })
+    await makeSubnet({ name: 'red1', vpc: 'red', namespaces: ['red'], cidrBlock })
+    const set = await cluster.client.create(statefulSets, statefulSet({ namespace: 'red' }))
+    const { name, uid = '' } = set.metadata
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true }]
+    const member = pod({ name: 'db-0', namespace: 'red', node: 'n1', ownerReferences })
+    await cluster.client.create(pods, member)
+    await control.settle()
+    const address = await cluster.user.addressOf('db-0', 'red')
+    await cluster.client.remove(pods, { namespace: 'red', name: 'db-0' }, { gracePeriodSeconds: 0 })
+    await control.settle()
+    await cluster.user.edit(subnetResource, 'red1', { vpc: 'rde' })
+    await control.settle()
+    await cluster.client.create(pods, pod({ name: 'web', namespace: 'red', node: 'n1' }))
+    await cluster.client.create(pods, member)
+    await control.settle()
+    const { logicalSwitch, ipAddress } = podAnnotations()
+    expect(await cluster.user.annotationsOf({ name: 'web', namespace: 'red' })).toMatchObject({
+      [logicalSwitch.key]: 'red1',
+    })
+    expect(await cluster.user.annotationsOf({ name: 'db-0', namespace: 'red' })).toMatchObject({
+      [ipAddress.key]: address,
+    })
   })
 })
 
