@@ -93,6 +93,24 @@ describe('desiredRoutes', () => {
       ],
     },
     {
+      name: 'any destination beside a source that the subnet is a part of, and not beside another one',
+      given: {
+        prefixes: subnet,
+        routes: routes('src 10.0.0.0/8 10.30.0.254', 'src fd00:31::/64 fd00:30::8'),
+      },
+      want: [
+        'src-ip 10.0.0.0/8 10.30.0.254',
+        'src-ip fd00:31::/64 fd00:30::8',
+        'dst-ip 0.0.0.0/0 10.30.0.1',
+        'src-ip fd00:30::/112 fd00:30::1',
+      ],
+    },
+    {
+      name: 'no way of its own beside one of any source',
+      given: { prefixes: subnet, routes: routes('src 0.0.0.0/0 10.30.0.254') },
+      want: ['src-ip 0.0.0.0/0 10.30.0.254', 'src-ip fd00:30::/112 fd00:30::1'],
+    },
+    {
       name: 'one last way for all subnets of a table',
       given: {
         prefixes: prefixes('10.30.0.0/24 10.30.0.1', '10.31.0.0/24 10.31.0.1', '10.32.0.0/24 10.32.0.1 t1'),

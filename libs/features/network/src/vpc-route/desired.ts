@@ -1,4 +1,4 @@
-import { familyOf, formatIp, networkText, parseCidr, type Cidr, type Ip } from '@kube-ovn/ip'
+import { contains, familyOf, formatIp, networkText, parseCidr, type Cidr, type Ip } from '@kube-ovn/ip'
 import { bfdSession, logicalRouter, vpcRoute } from '@kube-ovn/ovn-names'
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, OwnedRow } from '@kube-ovn/reconcile'
@@ -86,8 +86,9 @@ function nodeRoutes(routes: readonly PlannedRoute[], hops: readonly Ip[]): reado
 
 /**
  * Stock OVN prefers a source of /24 to a destination of /16, where upstream's build has all sources come last. So where a user
- * leads a shorter prefix than the subnet's somewhere, or the router itself is in one (an external subnet of /64 beside a subnet of
- * /112, whose answers would not leave it), the route that is added has any destination, and comes after all others.
+ * leads a shorter prefix than the subnet's somewhere, or a source that the subnet is a part of, or the router itself is in one (an
+ * external subnet of /64 beside a subnet of /112, whose answers would not leave it), the route that is added has any destination, and
+ * comes after all others.
  * So it has where the user leads the very source somewhere: the router itself would get its share of that traffic.
  */
 function subnetRoutes(
@@ -100,12 +101,14 @@ function subnetRoutes(
     const others = routes.filter((route) => route.table === table && route.cidr.family === cidr.family)
     const own = sourceRoute(cidr, gateway, table)
     const last = defaultRoute(gateway, table)
-    if (others.some((other) => isSameWay(last, other))) continue
+    // One of any source leads on all that comes from the subnet, too, and would be overtaken by a destination of its length.
+    if (others.some((other) => other.cidr.prefixLength === 0)) continue
     const isShorter = (other: Cidr): boolean =>
       other.family === cidr.family && other.prefixLength < cidr.prefixLength
+    const isOvertaken = (other: PlannedRoute): boolean =>
+      isShorter(other.cidr) && (other.policy === 'dst-ip' || contains(other.cidr, cidr.network))
     const isOvertaking =
-      connected.some(isShorter) ||
-      others.some((other) => isSameWay(own, other) || (other.policy === 'dst-ip' && isShorter(other.cidr)))
+      connected.some(isShorter) || others.some((other) => isSameWay(own, other) || isOvertaken(other))
     if (isOvertaking) added.getOrInsert(`${cidr.family} ${table}`, last)
     else added.set(`${networkText(cidr)} ${table}`, own)
   }
