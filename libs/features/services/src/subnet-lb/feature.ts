@@ -13,10 +13,11 @@ import {
   serviceWatch,
   sliceWatch,
 } from '@kube-ovn/domains-control/services'
+import { unusable } from '@kube-ovn/domains-control/topology'
 import { desiredSubnetBalancers, type SubnetBalancersSnapshot } from './desired.ts'
 
 /** Attaches the load balancers of its VPC to the switch of each subnet that wants them. */
-export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot> = {
+export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot | typeof unusable> = {
   name: 'subnet-lb',
   kinds: [],
   flags: balancerFlags,
@@ -39,17 +40,27 @@ export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot> = 
   ],
   observe(subnet, world) {
     const vpc = balancedVpc(subnet, world)
-    if (vpc === undefined) return undefined
+    if (vpc === undefined || vpc === unusable) return vpc
     const { name, isOnSwitches } = groupOf(vpc, world)
     return { subnet, balancers: balancersOf(vpc, world), group: isOnSwitches ? name : undefined }
   },
-  desired: (_key, snapshot) => (snapshot === undefined ? nothing : desiredSubnetBalancers(snapshot)),
+  desired(_key, snapshot) {
+    if (snapshot === undefined) return nothing
+    return snapshot === unusable ? { ...nothing, hold: true } : desiredSubnetBalancers(snapshot)
+  },
 }
 
-/** The VPC of a subnet whose traffic is balanced. The nodes' own ports are served by kube-proxy, so their switch has nothing of it. */
-function balancedVpc(subnet: string, { settings, attachments, subnets }: ControlWorld): string | undefined {
+/**
+ * The VPC of a subnet whose traffic is balanced; `unusable` while that can not be said, which leaves what there is. The nodes' own ports are
+ * served by kube-proxy, so their switch has nothing of it.
+ */
+function balancedVpc(
+  subnet: string,
+  { settings, attachments, subnets }: ControlWorld,
+): string | typeof unusable | undefined {
   const attachment = attachments.get(subnet)
-  if (!settings.enableLb || attachment === undefined) return undefined
+  if (!settings.enableLb) return undefined
+  if (attachment === undefined) return subnets.get(subnet) === undefined ? undefined : unusable
   const { vpc, hasSwitch, isJoin } = attachment
   const isWanted = subnets.get(subnet)?.spec?.enableLb ?? settings.enableLb
   return hasSwitch && !isJoin && isWanted ? vpc : undefined

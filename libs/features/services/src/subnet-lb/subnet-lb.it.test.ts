@@ -1,5 +1,5 @@
-import { subnetResource } from '@kube-ovn/kube-api'
-import { subnet } from '@kube-ovn/testing-builders'
+import { providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
+import { providerNetwork, subnet, vlan } from '@kube-ovn/testing-builders'
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import { beforeEach, describe, expect, it } from 'vitest'
 
@@ -32,6 +32,25 @@ describe('the switch of a subnet', () => {
     await cluster.client.remove(subnetResource, { name: 'blue' })
     await control.settle()
     expect(control.named('Logical_Switch', 'blue')).toBeUndefined()
+  })
+
+  it('of the original keeps them while the subnet can not be used', async () => {
+    const merge = 'application/merge-patch+json'
+    {
+      await using control = await cluster.startSettled()
+      await cluster.client.create(providerNetworkResource, providerNetwork({ name: 'quay' }))
+      await cluster.client.create(vlanResource, vlan({ name: 'v10', id: 10 }))
+      await cluster.client.create(subnetResource, subnet({ ...blue.spec, name: 'blue', vlan: 'v10' }))
+      await control.settle()
+      expect(balancersOf(control, 'blue')).toHaveLength(6)
+    }
+    // It does not say what is in effect, nor does a port of the router.
+    const status = { inEffect: null }
+    await cluster.client.patch(subnetResource, { name: 'blue' }, merge, { status }, { subresource: 'status' })
+    await cluster.client.remove(vlanResource, { name: 'v10' })
+    await using control = await cluster.startController()
+    await control.settle()
+    expect(balancersOf(control, 'blue')).toHaveLength(6)
   })
 
   it('has the same after a restart without a write, has them back, and keeps those of others', async () => {
