@@ -73,8 +73,9 @@ export function selectorsOf({
         const setNames = { 4: setName(direction, at, 4), 6: setName(direction, at, 6) }
         const rule: PolicyRuleShare = { ...share, direction, rule: at, setNames }
         const named = direction === 'egress' ? namedPortsOf(ports) : []
-        // Without peers it is about everybody. Which number is meant then only pods of its own namespace say: strangers' must not widen it.
-        if (of === undefined)
+        // Without peers it is about everybody, and blocks name no pods. Which number is meant then only pods of its own namespace say:
+        // strangers' must not widen it.
+        if (of === undefined || (namespace !== undefined && of.pods.length === 0))
           return named.length === 0
             ? []
             : [

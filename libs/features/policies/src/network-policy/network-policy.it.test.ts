@@ -194,6 +194,11 @@ describe('a NetworkPolicy', () => {
       { egress: [{ ports: named }] },
       'shop',
     ],
+    [
+      'any pod of its namespace, where the peers of a rule for egress are blocks',
+      { egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }], ports: named }] },
+      'shop',
+    ],
   ])('knows named ports of %s', async (_of, spec, namespace) => {
     await cluster.client.create(networkPolicies, policy('web', spec))
     await createPods('shop/web')

@@ -62,7 +62,8 @@ function served(
 ): readonly Pod[] {
   return objects.pods.filter((pod) => {
     if (direction === 'ingress') return isFor(policy, objects, pod)
-    if (peers === undefined) return isMember(pod) && policy.namespace === pod.metadata.namespace
+    if (peers === undefined || peers.every(({ ipBlock }) => ipBlock !== undefined))
+      return isMember(pod) && policy.namespace === pod.metadata.namespace
     return peers.some((peer) => isSelected(peer, policy, objects, pod))
   })
 }
