@@ -39,8 +39,9 @@ export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot | t
     },
   ],
   observe(subnet, world) {
+    if (world.settings.enableLb && isUnknown(subnet, world)) return unusable
     const vpc = balancedVpc(subnet, world)
-    if (vpc === undefined || vpc === unusable) return vpc
+    if (vpc === undefined) return undefined
     const { name, isOnSwitches } = groupOf(vpc, world)
     return { subnet, balancers: balancersOf(vpc, world), group: isOnSwitches ? name : undefined }
   },
@@ -50,17 +51,15 @@ export const subnetBalancers: ControlFeature<string, SubnetBalancersSnapshot | t
   },
 }
 
-/**
- * The VPC of a subnet whose traffic is balanced; `unusable` while that can not be said, which leaves what there is. The nodes' own ports are
- * served by kube-proxy, so their switch has nothing of it.
- */
-function balancedVpc(
-  subnet: string,
-  { settings, attachments, subnets }: ControlWorld,
-): string | typeof unusable | undefined {
+/** While it can not be said what a subnet is, what there is of it stays. */
+function isUnknown(subnet: string, { attachments, subnets }: ControlWorld): boolean {
+  return attachments.get(subnet) === undefined && subnets.get(subnet) !== undefined
+}
+
+/** The VPC of a subnet whose traffic is balanced. The nodes' own ports are served by kube-proxy, so their switch has nothing of it. */
+function balancedVpc(subnet: string, { settings, attachments, subnets }: ControlWorld): string | undefined {
   const attachment = attachments.get(subnet)
-  if (!settings.enableLb) return undefined
-  if (attachment === undefined) return subnets.get(subnet) === undefined ? undefined : unusable
+  if (!settings.enableLb || attachment === undefined) return undefined
   const { vpc, hasSwitch, isJoin } = attachment
   const isWanted = subnets.get(subnet)?.spec?.enableLb ?? settings.enableLb
   return hasSwitch && !isJoin && isWanted ? vpc : undefined
