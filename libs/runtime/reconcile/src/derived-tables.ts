@@ -276,3 +276,8 @@ function sourceOfRows(table: string, rows: Rows): Source<RowBase> {
     },
   }
 }
+
+/** For worlds in which nothing is derived. */
+export function underived(rows: Rows, logger: Logger, monotonic: () => number): DerivedTables {
+  return new DerivedTables({ tables: [], store: () => undefined, rows, logger, monotonic })
+}

@@ -56,6 +56,11 @@ export interface KernelOptions<W> {
 
 export const kernelDefaults = {
   batchSize: 50,
+  /**
+   * So many batches are one where one change of tables has woken all of them: what a policy says and who is in its sets is written at once. Each
+   * key is observed in the same turn of the event loop.
+   */
+  mostBatches: 20,
   backoff: { initialMs: 100, maxMs: 60_000, factor: 2, jitter: 0.5 },
   patchConcurrency: 32,
 } as const

@@ -9,7 +9,7 @@ import { catalogOf, type Catalog } from './catalog.ts'
 import type { PlannedChange } from './change-plan.ts'
 import type { DatabaseState } from './database.ts'
 import { commitPlan, type CommitOptions } from './commit.ts'
-import { DerivedTables, sliceMs } from './derived-tables.ts'
+import { sliceMs, underived, type DerivedTables } from './derived-tables.ts'
 import { followChanges } from './drift.ts'
 import type { DryRun } from './dry-run.ts'
 import { EventLog } from './events.ts'
@@ -36,12 +36,6 @@ import { Triggers } from './triggers.ts'
 import { Unheard } from './unheard.ts'
 import { findableRows } from './unmarked.ts'
 import { Verdicts } from './verdicts.ts'
-
-/**
- * So many batches are one where one change of tables has woken all of them: what a policy says and who is in its sets is written at once. Each key
- * is observed in the same turn of the event loop.
- */
-const mostBatches = 20
 
 /**
  * Makes the database and the API server what the features want, and keeps them so.
@@ -98,7 +92,7 @@ export class Kernel<W> implements AsyncDisposable {
     })
     this.#planner = new Planner({ ...lookup, adoption: this.#adoption, features, unheard: this.#unheard })
     this.#triggers = new Triggers(features, logger)
-    this.#derived = options.derived ?? underived(options)
+    this.#derived = options.derived ?? underived(database.cache, logger, () => clock.monotonic())
     this.#facts = new Facts(this.#derived.put)
     this.#watches = new Map(
       features.map(({ name }) => [name, this.#derived.watch((causes) => this.#onDerived(name, causes))]),
@@ -481,7 +475,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   #take(): readonly OwnerMark[] {
     this.#taken++
-    return this.#queue.take(this.#batchSize, this.#batchSize * mostBatches)
+    return this.#queue.take(this.#batchSize, this.#batchSize * kernelDefaults.mostBatches)
   }
 
   #knownOwners(world: W): ReadonlySet<OwnerMark> {
@@ -497,12 +491,6 @@ export class Kernel<W> implements AsyncDisposable {
     const { database, schema, lock, clock, metrics } = this.#options
     return { database, schema, lock, clock, metrics }
   }
-}
-
-/** For worlds in which nothing is derived. */
-function underived<W>({ database, logger, clock }: KernelOptions<W>): DerivedTables {
-  const monotonic = () => clock.monotonic()
-  return new DerivedTables({ tables: [], store: () => undefined, rows: database.cache, logger, monotonic })
 }
 
 function isNothing({ rows, hold }: Desired): boolean {

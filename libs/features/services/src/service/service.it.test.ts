@@ -308,31 +308,6 @@ describe('a Service', () => {
     expect(vipsOf(control, tcp)).toEqual({ '10.96.100.1:80': '10.16.0.4:8080' })
   })
 
-  it('is caught up with at a restart, whatever can not be read of another one, which keeps what it has', async () => {
-    await createWeb()
-    const other = { namespace: 'default', name: 'other' }
-    await cluster.client.create(services, service({ name: 'other', clusterIP: '10.96.100.2' }))
-    await cluster.client.create(
-      endpointSlices,
-      endpointSlice({ name: 'other-1', service: 'other', endpoints: ['10.16.0.5'] }),
-    )
-    {
-      await using control = await cluster.startController()
-      await control.settle()
-    }
-    await cluster.client.patch(services, other, 'application/merge-patch+json', {
-      metadata: { annotations: { [serviceAnnotations.switchLbVip.key]: 'nonsense' } },
-    })
-    await change('slice', endpointsOf('10.16.0.4'))
-    await using control = await cluster.startController()
-    await control.settle()
-    const kept = { '10.96.100.2:80': '10.16.0.5:8080' }
-    expect(vipsOf(control, tcp)).toEqual({ '10.96.100.1:80': '10.16.0.4:8080', ...kept })
-    await change('slice', endpointsOf('10.16.0.6'))
-    await control.settle()
-    expect(vipsOf(control, tcp)).toEqual({ '10.96.100.1:80': '10.16.0.6:8080', ...kept })
-  })
-
   it('has its entries back when somebody takes or changes them, and others bring none in', async () => {
     await createWeb()
     await using control = await cluster.startSettled()
