@@ -118,6 +118,7 @@ export {
   overlayCidrsAddressSetName,
   peerRouterPortName,
   podPortName,
+  podPortProvider,
   policyAddressSetName,
   policyMeterName,
   privateSubnetMeterName,

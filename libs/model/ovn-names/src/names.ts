@@ -59,6 +59,11 @@ export function podPortName(namespace: string, pod: string, provider = 'ovn'): s
   return provider === 'ovn' ? `${pod}.${namespace}` : `${pod}.${namespace}.${provider}`
 }
 
+/** The other way round: the provider of the network in which a pod has a port. */
+export function podPortProvider(namespace: string, pod: string, port: string): string {
+  return port.slice(podPortName(namespace, pod).length + 1) || 'ovn'
+}
+
 export function nodePortName(node: string): string {
   return `node-${node}`
 }

@@ -2,7 +2,7 @@ import { podAnnotations, primaryProvider } from '@kube-ovn/annotations'
 import { isMachineKept, isMemberKept, kindOf, type Lease } from '@kube-ovn/ipam'
 import type { PodTemplate } from '@kube-ovn/kube-api/core'
 import type { Ip, VirtualMachine } from '@kube-ovn/kube-api'
-import { podPortName } from '@kube-ovn/ovn-names'
+import { podPortProvider } from '@kube-ovn/ovn-names'
 import { writtenMac } from '../addresses/written-mac.ts'
 import { isEnding, subnetsOfNamespace } from '../topology/namespace-bindings.ts'
 import type { ControlWorld } from '../world.ts'
@@ -118,7 +118,7 @@ function isSameNetwork(record: Ip, lease: Lease, workload: Workload, world: Cont
   const network = world.attachments.get(lease.subnet)
   if (network === undefined || isEnding(lease.subnet, world)) return false
   const { namespace = '', podName = '' } = record.spec ?? {}
-  const provider = record.metadata.name.slice(podPortName(namespace, podName).length + 1) || primaryProvider
+  const provider = podPortProvider(namespace, podName, record.metadata.name)
   const template = workload.template?.metadata?.annotations
   const keys = podAnnotations(provider)
   const named = template?.[keys.logicalSwitch.key] ?? ''

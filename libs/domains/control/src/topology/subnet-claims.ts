@@ -11,7 +11,7 @@ import {
 } from '@kube-ovn/ip'
 import { conditionType, isConditionTrue, vpcNamed } from '@kube-ovn/kube-api'
 import type { Ip, Subnet, SubnetSpec, SubnetStatus } from '@kube-ovn/kube-api'
-import { podPortName, routerPortName } from '@kube-ovn/ovn-names'
+import { podPortProvider, routerPortName } from '@kube-ovn/ovn-names'
 import { factTable } from '@kube-ovn/reconcile'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
 import { isGranted } from '../addresses/recorded.ts'
@@ -209,7 +209,7 @@ function networkOfRecords(
 
 function providerOfRecord({ metadata, spec }: Ip): string {
   const { namespace = '', podName = '' } = spec ?? {}
-  return metadata.name.slice(podPortName(namespace, podName).length + 1) || primaryProvider
+  return podPortProvider(namespace, podName, metadata.name)
 }
 
 /**

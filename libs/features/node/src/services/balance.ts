@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Expression, SetElement, Statement, Value } from '@kube-ovn/netfilter'
-import type { ServedPort } from './served-ports.ts'
+import { partsOf, type ServedPort } from './served-ports.ts'
 
 /** Into how many parts clients are divided by their address. */
 const bucketCount = 256
@@ -69,10 +69,4 @@ function weightsOf(backend: string): Uint32Array {
 function elementOf(backend: string): SetElement {
   const { address, port } = partsOf(backend)
   return { concat: [address, port] }
-}
-
-function partsOf(backend: string): { readonly address: string; readonly port: number } {
-  const colon = backend.lastIndexOf(':')
-  const address = backend.slice(0, colon)
-  return { address: address.replace(/^\[|\]$/g, ''), port: Number(backend.slice(colon + 1)) }
 }

@@ -116,8 +116,15 @@ function servedPort(
 /** Whether a backend is in one of some prefixes. */
 function isIn(prefixes: readonly Cidr[], backend: string): boolean {
   if (prefixes.length === 0) return false
-  const ip = tryParseIp(backend.slice(0, backend.lastIndexOf(':')).replace(/^\[|\]$/g, ''))
+  const ip = tryParseIp(partsOf(backend).address)
   return ip !== undefined && prefixes.some((prefix) => contains(prefix, ip))
+}
+
+/** The address of a backend, without brackets, and its port. */
+export function partsOf(backend: string): { readonly address: string; readonly port: number } {
+  const colon = backend.lastIndexOf(':')
+  const address = backend.slice(0, colon)
+  return { address: address.replace(/^\[|\]$/g, ''), port: Number(backend.slice(colon + 1)) }
 }
 
 /** What is not an address, such as `None`, is none. */

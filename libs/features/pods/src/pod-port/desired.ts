@@ -43,12 +43,11 @@ export function desiredPod(snapshot: PodSnapshot): Desired {
 function desiredPresence(snapshot: PodSnapshot, active: PodNeeds, others: readonly PodNeeds[]): Desired {
   const { pods } = snapshot
   const problem = pods.flatMap(problemsOf)[0]?.error
+  const goesOn = problem !== undefined && hasAllItHad(snapshot)
   // What it asks for beside what it has is not given in part.
-  const placed = placedNics(active).filter(
-    ({ isAnnotated }) => problem === undefined || isAnnotated || !hasAllItHad(snapshot),
-  )
+  const placed = placedNics(active).filter(({ isAnnotated }) => isAnnotated || !goesOn)
   const records = placed.map((nic) => desiredRecord(snapshot, active, nic))
-  if (problem !== undefined && !hasAllItHad(snapshot)) {
+  if (problem !== undefined && !goesOn) {
     // A pod that runs keeps what it has: its subnet may only be misspelt for the moment. What is given is recorded.
     const patches = [...records, ...observedReservations(snapshot, records)]
     const told = { ...nothing, patches, events: podEvents(snapshot), problem }

@@ -47,7 +47,7 @@ import {
   type SecurityGroupsOfPort,
 } from '@kube-ovn/domains-control/policies'
 import { isOccupied } from '@kube-ovn/domains-control/topology'
-import { podPortName } from '@kube-ovn/ovn-names'
+import { podPortName, podPortProvider } from '@kube-ovn/ovn-names'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
 import { observeDhcp, type PortDhcp } from './dhcp.ts'
 import { isTold, place, type Placement } from './placement.ts'
@@ -271,10 +271,10 @@ function recordedNics(
 ): readonly WantedNic[] {
   const first = primaryNic(holder)
   return ipObjects.flatMap(({ metadata: { name: port } }): readonly WantedNic[] => {
-    const provider = port.slice(first.port.length + 1)
+    const provider = podPortProvider(holder.namespace, holder.name, port)
     const boundTo = networkOfNic(provider)
     const has = isOvnProvider(boundTo) ? 'port' : 'addresses'
-    const nic: PodNic = port === first.port ? first : { provider, port, has, boundTo }
+    const nic: PodNic = provider === first.provider ? first : { provider, port, has, boundTo }
     const lease = world.ipam.lease(port)
     if (lease === undefined || world.attachments.get(lease.subnet) === undefined) return []
     if (!isTold(object, nic, lease)) return []
