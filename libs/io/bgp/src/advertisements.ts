@@ -16,6 +16,8 @@ export interface RouteContext {
 /** What all messages have beside prefixes and path: header, lengths, and the attribute around routes of RFC 4760 with its next hop. */
 const overheadBytes = 64
 const defaultLocalPreference = 100
+/** In the place of what has been told of a prefix: it is told again, whatever that was. */
+const toldAgain = ''
 
 /** What a peer has been told, and what it is to be told: the difference as messages. */
 export class Advertisements {
@@ -32,10 +34,13 @@ export class Advertisements {
     return this.#told.size
   }
 
-  /** Forgets what has been told of a family, so that it is told again. */
-  forget(family: AddressFamily): void {
-    for (const prefix of [...this.#told.keys()])
-      if (familyOfText(prefix) === family) this.#told.delete(prefix)
+  /**
+   * Has all routes of a family told again, as the peer asks. It may know all of them still: what is not wanted when they are told is
+   * withdrawn.
+   */
+  repeat(family: AddressFamily): void {
+    for (const prefix of this.#told.keys())
+      if (familyOfText(prefix) === family) this.#told.set(prefix, toldAgain)
   }
 
   /**

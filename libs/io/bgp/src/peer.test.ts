@@ -313,7 +313,7 @@ describe('what a peer knows', () => {
     )
     const event = fc.oneof(
       { weight: 6, arbitrary: wanted },
-      fc.constantFrom('cut' as const, 'refresh' as const, 'busy' as const, 'garbage' as const),
+      { weight: 3, arbitrary: fc.constantFrom('cut', 'refresh', 'forgotten', 'busy', 'garbage') },
     )
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 15 }), async (events) => {
@@ -329,9 +329,10 @@ describe('what a peer knows', () => {
             router.queuedBytes = 0
             await untilDialledAgain()
             router.establish()
-          } else if (step === 'refresh') {
-            router.table = new Map()
-            router.paths = new Map()
+          } else if (step === 'refresh' || step === 'forgotten') {
+            // Who asks may have lost all, or know it still: then what is gone meanwhile must be withdrawn.
+            if (step === 'forgotten') router.table = new Map()
+            if (step === 'forgotten') router.paths = new Map()
             for (const family of ['ipv4', 'ipv6'] as const) router.say({ type: 'route-refresh', family })
           } else if (step === 'busy') router.queuedBytes = 2_000_000
           else peer.announce((last = step))

@@ -329,7 +329,7 @@ export class Peer {
       return this.#tell('routes')
     }
     if (message.type !== 'route-refresh' || message.family === undefined) return
-    this.#advertisements?.forget(message.family)
+    this.#advertisements?.repeat(message.family)
     this.#flush()
   }
 
