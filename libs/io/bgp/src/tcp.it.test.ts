@@ -64,12 +64,39 @@ describe.skipIf(missing)(`connections${missing === undefined ? '' : ` (${missing
       await expect.poll(() => heard).toEqual({ dialled: 'back', accepted: 'there' })
     },
   )
+
+  it('say when the peer has read what it left for a moment, however little that was', async () => {
+    const { promise, resolve } = Promise.withResolvers<Connection>()
+    await using _listener = await listenTcp(
+      { family: 'ipv4', port, ttl: 1, passwords: new Map(), netns: right.path },
+      (_, connection) => resolve(connection),
+    )
+    using ends = new DisposableStack()
+    const to = { address: '192.0.2.2', port, ttl: 1, netns: left.path }
+    const dialled = ends.adopt(await dialTcp(to, AbortSignal.timeout(10_000)), (end) => end.destroy())
+    const accepted = ends.adopt(await promise, (end) => end.destroy())
+    let times = 0
+    listen(
+      dialled,
+      () => undefined,
+      () => times++,
+    )
+    // Until the kernel takes no more: the rest is less than what Node calls much.
+    const message = Buffer.alloc(4096)
+    while (dialled.queuedBytes === 0) dialled.write(message)
+    expect([dialled.queuedBytes, times]).toEqual([message.length, 0])
+    listen(accepted, () => undefined)
+    await expect.poll(() => [dialled.queuedBytes, times]).toEqual([0, 1])
+    // What the kernel takes at once is nothing that anybody waits for.
+    dialled.write(message)
+    await expect.poll(() => times).toBe(1)
+  })
 })
 
-function listen(connection: Connection, heard: (text: string) => void): void {
+function listen(connection: Connection, heard: (text: string) => void, drained = (): void => {}): void {
   connection.listen({
     data: (bytes) => heard(bytes.toString()),
-    drained: () => undefined,
+    drained,
     closed: () => undefined,
   })
 }

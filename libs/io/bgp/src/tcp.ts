@@ -102,6 +102,9 @@ class TcpConnection implements Connection {
   readonly #socket: Socket
   readonly localAddress: string
   #isEnding = false
+  /** The kernel has not taken everything. */
+  #isWaiting = false
+  #drained: (() => void) | undefined
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -115,7 +118,14 @@ class TcpConnection implements Connection {
   }
 
   write(bytes: Buffer): void {
-    if (!this.#socket.destroyed && !this.#isEnding) this.#socket.write(bytes)
+    if (this.#socket.destroyed || this.#isEnding) return
+    // Not by the event of that name, which Node leaves out where less was waiting than it calls much.
+    this.#socket.write(bytes, () => {
+      if (!this.#isWaiting || this.#socket.writableLength > 0) return
+      this.#isWaiting = false
+      if (!this.#socket.destroyed) this.#drained?.()
+    })
+    this.#isWaiting ||= this.#socket.writableLength > 0
   }
 
   end(): void {
@@ -132,7 +142,7 @@ class TcpConnection implements Connection {
     let failure: Error | undefined
     this.#socket.on('error', (error) => (failure = error))
     this.#socket.on('close', () => closed(failure))
-    this.#socket.on('drain', drained)
+    this.#drained = drained
     this.#socket.on('data', (bytes) => data(Buffer.from(bytes)))
     if (this.#socket.destroyed) queueMicrotask(() => closed(failure))
   }
