@@ -209,6 +209,27 @@ describe('what a peer sends', () => {
     expect(read(bad)).toMatchObject([{ malformed: [1], announced: ['10.1.0.0/16'] }])
   })
 
+  it('loses its routes alone for a list of attributes that ends within one, as long as it is known which they are', () => {
+    const path = { origin: 'igp', asPath: [], nextHop: '10.0.0.1', med: 5 } as const
+    const good = encodeMessage(updateOf({ path, announced: ['10.1.0.0/16'] }), context)
+    // The length of MED, the last attribute: three bytes of prefix and four of value are behind it.
+    const lengthAt = good.length - 3 - 4 - 1
+    for (const length of [5, 200]) {
+      const bad = Buffer.from(good)
+      bad.writeUInt8(length, lengthAt)
+      expect(read(bad)).toMatchObject([{ malformed: [4], announced: ['10.1.0.0/16'] }])
+    }
+    // Nothing but the first byte of an attribute.
+    const cut = Buffer.concat([good.subarray(0, 19 + 4), Buffer.from([0x40]), good.subarray(-3)])
+    cut.writeUInt16BE(cut.length, 16)
+    cut.writeUInt16BE(1, 19 + 2)
+    expect(read(cut)).toMatchObject([{ malformed: [0], announced: ['10.1.0.0/16'] }])
+    const reachable = { family: 'ipv6', nextHop: 'fd00::1', prefixes: ['fd00:1::/64'] } as const
+    const unknown = encodeMessage(updateOf({ reachable }), context)
+    unknown.writeUInt8(200, 19 + 4 + 2)
+    expect(refusal(unknown)).toEqual([3, 1, ''])
+  })
+
   it('is refused with the codes of RFC 4271', () => {
     const keepalive = encodeMessage({ type: 'keepalive' }, context)
     const changed = (at: number, value: number): Buffer => {

@@ -110,9 +110,13 @@ function decodeAttributes(
   let reachable: Reachable | undefined
   let unreachable: Unreachable | undefined
   while (reader.left > 0) {
-    const flags = reader.uint8()
-    const type = reader.uint8()
-    const value = reader.take((flags & 0x10) === 0 ? reader.uint8() : reader.uint16())
+    const { type, value } = nextAttribute(reader)
+    if (value === undefined) {
+      // What is behind it can not be found; of routes in an attribute that is cut, nobody knows which they are.
+      if (type === attributeType.mpReach || type === attributeType.mpUnreach) throw malformedList()
+      malformed.push(type)
+      break
+    }
     if (seen.has(type)) {
       // RFC 7606, section 3 g: of the others the first counts.
       if (type === attributeType.mpReach || type === attributeType.mpUnreach) throw malformedList()
@@ -132,6 +136,16 @@ function decodeAttributes(
   const { origin, asPath } = path
   const isComplete = origin !== undefined && asPath !== undefined
   return { path: isComplete ? { ...path, origin, asPath } : undefined, reachable, unreachable, malformed }
+}
+
+/** Cuts an attribute off, without its value where the list ends before it (RFC 7606, section 4); type 0 is none. */
+function nextAttribute(reader: ByteReader): { readonly type: number; readonly value: Buffer | undefined } {
+  const flags = reader.uint8()
+  const type = reader.left > 0 ? reader.uint8() : 0
+  const isLong = (flags & 0x10) !== 0
+  if (reader.left < (isLong ? 2 : 1)) return { type, value: undefined }
+  const length = isLong ? reader.uint16() : reader.uint8()
+  return { type, value: length > reader.left ? undefined : reader.take(length) }
 }
 
 function encodeReachable({ family, nextHop, prefixes }: Reachable): Buffer {
