@@ -22,8 +22,8 @@ interface GracefulRestart {
 
 /** What a speaker says in its OPEN that it can do. */
 export interface Capabilities {
-  /** Families that it speaks (RFC 4760); without any it is IPv4. */
-  readonly families: readonly AddressFamily[]
+  /** Which of the families that there are here it speaks (RFC 4760); `undefined` where it says nothing of families at all. */
+  readonly families: readonly AddressFamily[] | undefined
   readonly routeRefresh: boolean
   /** Whether it takes IPv4 routes with IPv6 next hops (RFC 8950). */
   readonly extendedNextHop: boolean
@@ -33,18 +33,23 @@ export interface Capabilities {
 }
 
 export const noCapabilities: Capabilities = {
-  families: [],
+  families: undefined,
   routeRefresh: false,
   extendedNextHop: false,
   fourOctetAs: undefined,
   gracefulRestart: undefined,
 }
 
+/** The families that a speaker speaks: IPv4 where it knows of none. */
+export function familiesOf({ families }: Pick<Capabilities, 'families'>): readonly AddressFamily[] {
+  return families ?? ['ipv4']
+}
+
 /** The list of capabilities as it stands in the parameter of an OPEN. */
 export function encodeCapabilities(capabilities: Capabilities): Buffer {
   const { families, routeRefresh, extendedNextHop, fourOctetAs, gracefulRestart } = capabilities
   return Buffer.concat([
-    ...families.map((family) =>
+    ...(families ?? []).map((family) =>
       capability(code.multiprotocol, uint16(afiOf[family]), uint8(0), uint8(unicast)),
     ),
     ...(routeRefresh ? [capability(code.routeRefresh)] : []),
@@ -63,7 +68,7 @@ export function encodeCapabilities(capabilities: Capabilities): Buffer {
  * @throws the error of the reader for one that is longer than the list
  */
 export function decodeCapabilities(reader: ByteReader): Capabilities {
-  const families = new Set<AddressFamily>()
+  let families: ReadonlySet<AddressFamily> | undefined
   let found = noCapabilities
   while (reader.left > 0) {
     const number = reader.uint8()
@@ -72,7 +77,7 @@ export function decodeCapabilities(reader: ByteReader): Capabilities {
       const afi = value.uint16()
       value.take(1)
       const family = familyOfAfi(afi, value.uint8())
-      if (family !== undefined) families.add(family)
+      families = new Set([...(families ?? []), ...(family === undefined ? [] : [family])])
     } else if (number === code.routeRefresh && value.left === 0) found = { ...found, routeRefresh: true }
     else if (number === code.extendedNextHop && value.left % 6 === 0)
       found = { ...found, extendedNextHop: found.extendedNextHop || hasExtendedNextHop(value) }
@@ -81,7 +86,7 @@ export function decodeCapabilities(reader: ByteReader): Capabilities {
     else if (number === code.gracefulRestart && value.left >= 2 && (value.left - 2) % 4 === 0)
       found = { ...found, gracefulRestart: decodeGracefulRestart(value) }
   }
-  return { ...found, families: [...families] }
+  return { ...found, families: families && [...families] }
 }
 
 function capability(number: number, ...value: readonly Buffer[]): Buffer {

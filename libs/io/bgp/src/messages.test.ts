@@ -22,7 +22,7 @@ const prefix6 = fc
 const family = fc.constantFrom('ipv4' as const, 'ipv6' as const)
 
 const capabilities: fc.Arbitrary<Capabilities> = fc.record({
-  families: fc.uniqueArray(family),
+  families: fc.option(fc.uniqueArray(family, { minLength: 1 }), { nil: undefined }),
   routeRefresh: fc.boolean(),
   extendedNextHop: fc.boolean(),
   fourOctetAs: fc.option(uint(32), { nil: undefined }),
@@ -245,7 +245,7 @@ describe('what a peer sends', () => {
       {
         ...{ type: 'open', as: 65_000, holdTimeS: 90, identifier: '10.0.0.1' },
         capabilities: {
-          families: [],
+          families: undefined,
           routeRefresh: false,
           extendedNextHop: false,
         } as unknown as Capabilities,

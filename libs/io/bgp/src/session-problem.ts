@@ -1,5 +1,6 @@
 import type { Refused } from '@kube-ovn/errors'
 import { BgpConfigInvalidError, BgpSocketError } from './errors.ts'
+import { encodeCapabilities, familiesOf, noCapabilities, type Capabilities } from './capabilities.ts'
 import { ceaseReason, errorCode, openError } from './notification.ts'
 import type { OpenMessage } from './open-message.ts'
 
@@ -16,13 +17,15 @@ interface Expected {
 export interface Disagreement {
   /** Of the NOTIFICATION (RFC 4271, section 6.2). */
   readonly subcode: number
+  /** What the NOTIFICATION carries beside it. */
+  readonly data?: Buffer
   readonly problem: Refused
 }
 
-/** Looks for what keeps two ends from a session, but for what they can do. */
+/** Looks for what keeps two ends from a session. */
 export function disagreementOf(
-  { as, identifier, holdTimeS }: OpenMessage,
-  own: Expected,
+  { as, identifier, holdTimeS, capabilities }: OpenMessage,
+  own: Expected & { readonly capabilities: Pick<Capabilities, 'families'> },
 ): Disagreement | undefined {
   if (as !== own.remoteAs) {
     const cure = `the router says that it is of AS ${as}: write that, or correct the router`
@@ -40,9 +43,19 @@ export function disagreementOf(
     const cure = 'the router has this identifier as well: give one of the two another'
     return { subcode: openError.badIdentifier, problem: { field: 'router-id', value: identifier, cure } }
   }
-  if (holdTimeS !== 1 && holdTimeS !== 2) return undefined
-  const cure = 'have the router ask for a hold time of 0, or of at least 3 s'
-  return { subcode: openError.badHoldTime, problem: { field: 'holdtime', value: `${holdTimeS}s`, cure } }
+  if (holdTimeS === 1 || holdTimeS === 2) {
+    const cure = 'have the router ask for a hold time of 0, or of at least 3 s'
+    return { subcode: openError.badHoldTime, problem: { field: 'holdtime', value: `${holdTimeS}s`, cure } }
+  }
+  const families = familiesOf(own.capabilities)
+  if (families.some((family) => familiesOf(capabilities).includes(family))) return undefined
+  const cure = 'the router speaks none of them with this node: have it do so (activate the neighbour there)'
+  return {
+    subcode: openError.unsupportedCapability,
+    // RFC 5492, section 5: those that are missed, as they stand in an OPEN.
+    data: encodeCapabilities({ ...noCapabilities, families }),
+    problem: { field: 'address-family', value: families.join(','), cure },
+  }
 }
 
 /** Says which setting a peer complains of; `undefined` where it is none of this end. */

@@ -1,15 +1,14 @@
 import type { Refused } from '@kube-ovn/errors'
 import type { Clock } from '@kube-ovn/time'
 import type { AddressFamily } from './address-family.ts'
-import type { Capabilities } from './capabilities.ts'
+import { familiesOf, type Capabilities } from './capabilities.ts'
 import type { Connection } from './connection.ts'
 import { countMessage, type MessageCounters } from './counters.ts'
 import { BgpMessageError } from './errors.ts'
 import { MessageStream } from './message-stream.ts'
 import { encodeMessage, type Message } from './message.ts'
-import { ceaseReason, describeNotification, errorCode, openError } from './notification.ts'
+import { ceaseReason, describeNotification, errorCode } from './notification.ts'
 import type { OpenMessage } from './open-message.ts'
-import { uint16 } from './byte-reader.ts'
 import { disagreementOf } from './session-problem.ts'
 
 /** How a session came to its end. */
@@ -189,20 +188,12 @@ export class Session {
       )
   }
 
-  /** @throws BgpMessageError for what can not be agreed on */
   #agree(open: OpenMessage): void {
     const { holdTimeS, capabilities } = this.#options
     const disagreement = disagreementOf(open, this.#options)
     if (disagreement !== undefined) return this.close(errorCode.open, disagreement.subcode, disagreement)
     const theirs = open.capabilities
-    const theirFamilies = theirs.families.length === 0 ? (['ipv4'] as const) : theirs.families
-    const families = capabilities.families.filter((family) => theirFamilies.includes(family))
-    if (families.length === 0)
-      throw new BgpMessageError(
-        errorCode.open,
-        openError.unsupportedCapability,
-        Buffer.concat(capabilities.families.map((family) => uint16(family === 'ipv4' ? 1 : 2))),
-      )
+    const families = familiesOf(capabilities).filter((family) => familiesOf(theirs).includes(family))
     this.#agreement = {
       identifier: open.identifier,
       holdTimeS: Math.min(open.holdTimeS, holdTimeS),
