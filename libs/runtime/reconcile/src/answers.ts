@@ -85,9 +85,10 @@ export class Answers<W> {
     queue.addAfter(owner, retryMs)
   }
 
-  /** Failures are not told any more. */
+  /** Failures are not told any more, and patches that wait for their turn not sent. */
   close(): void {
     this.#isClosed = true
+    this.#options.sender.close()
   }
 
   /** Waits for the patches that are under way. */

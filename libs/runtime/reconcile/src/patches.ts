@@ -163,6 +163,7 @@ export class PatchSender {
   /** Keys that came to their end since the last round. */
   #answers = 0
   #progressAtMs = 0
+  #isClosed = false
 
   constructor(options: PatchSenderOptions) {
     this.#options = options
@@ -235,6 +236,7 @@ export class PatchSender {
 
   async #sendOne(owner: OwnerMark, feature: string, patch: KubePatch): Promise<PatchOutcome> {
     const { objects, metrics } = this.#options
+    if (this.#isClosed) throw new DOMException('Nothing is written any more', 'AbortError')
     const write = planWrite(patch, this.#current(owner, patch))
     if (write === undefined) return 'done'
     try {
@@ -300,6 +302,14 @@ export class PatchSender {
   /** Keys were taken: those that come from now on gather anew. */
   startRound(): void {
     this.#answers = 0
+  }
+
+  /**
+   * Sends nothing more but what is under way: what waits is rejected. Another process may be the leader by now, and objects are not
+   * followed any more, so that what was decided may be wrong.
+   */
+  close(): void {
+    this.#isClosed = true
   }
 
   #enter(feature: string): Promise<void> {
