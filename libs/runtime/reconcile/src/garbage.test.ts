@@ -1,5 +1,6 @@
 import { silentLogger } from '@kube-ovn/log'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
+import { ReferentialIntegrityError } from 'ovsdb-client'
 import { expect, it } from 'vitest'
 import { Adoption } from './adoption.ts'
 import { catalogOf } from './catalog.ts'
@@ -8,6 +9,7 @@ import { Memory } from './memory.ts'
 import { LocalRows } from './local-rows.ts'
 import { kinds, schema } from './plan-fixture.ts'
 import { columnOf } from './rows.ts'
+import type { Step } from './steps.ts'
 import { StrayMembers } from './stray-members.ts'
 
 it('tries longer and longer apart to remove what nobody wants, and from the beginning after a success', async () => {
@@ -60,3 +62,49 @@ it('collects what a key wants no more as soon as that key has said so, whatever 
   await garbage.collect()
   expect(names()).toEqual(['red'])
 })
+
+it('collects the rest when the database refuses to let go of some', async () => {
+  const features = [{ name: 'net', kinds: [kinds.ls, kinds.hacg] }]
+  const catalog = catalogOf(schema, features)
+  const rows = new LocalRows(schema)
+  const ofVendor = (name: string) => ({ name, external_ids: { vendor: 'kube-ovn' } })
+  for (const name of ['blue', 'green', 'red']) rows.insert('Logical_Switch', ofVendor(name))
+  const [held] = ['held', 'free'].map((name) => rows.insert('HA_Chassis_Group', ofVendor(name)))
+  rows.apply([
+    { do: 'insert', table: 'Logical_Switch_Port', name: 'p', columns: { ha_chassis_group: held } },
+    {
+      do: 'insert',
+      table: 'Logical_Switch',
+      name: 's',
+      columns: { name: 'theirs', ports: [{ named: 'p' }] },
+    },
+  ])
+  const adoption = new Adoption(catalog, rows)
+  adoption.rebuild()
+  const attempts: number[] = []
+  const garbage = new Garbage({
+    ...{ rows, catalog, adoption, logger: silentLogger, metrics: kernelMetrics(new Registry()) },
+    memory: new Memory(),
+    strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
+    isHeard: () => true,
+    release: () => undefined,
+    mayOwn: () => true,
+    commit: ({ steps }) => Promise.try(() => applyAsServer(rows, steps)),
+    retry: (attempt) => attempts.push(attempt),
+  })
+  const names = () =>
+    ['Logical_Switch', 'HA_Chassis_Group'].flatMap((table) =>
+      [...rows.scan(table)].map((row) => columnOf(row, 'name')),
+    )
+  await garbage.collect()
+  expect([names(), attempts]).toEqual([['theirs', 'held'], [0]])
+})
+
+function applyAsServer(rows: LocalRows, steps: readonly Step[]): void {
+  try {
+    rows.apply(steps)
+  } catch (cause) {
+    const unknown = { explanation: undefined, operation: undefined, op: undefined, table: undefined }
+    throw new ReferentialIntegrityError({ error: String(cause), ...unknown })
+  }
+}

@@ -4,6 +4,7 @@ import type { RowRef } from '@kube-ovn/ovn-names'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
+import { isFaultOfContent } from './commit.ts'
 import type { Key } from './feature.ts'
 import type { Memory } from './memory.ts'
 import { featureOf, parseIdMark, type OwnerMark } from './marks.ts'
@@ -136,19 +137,37 @@ export class Garbage {
   }
 
   async #sweep(leftOver: readonly DoomedRow[], members: readonly StrayMember[]): Promise<void> {
-    const { rows, catalog, adoption, logger, commit, retry } = this.#options
+    const isAllGone = await this.#remove(leftOver, members)
+    if (isAllGone) this.#failures = 0
+    else this.#options.retry(this.#failures++)
+  }
+
+  /**
+   * Answers whether all of it is gone. What is refused for its content is halved until what is at fault is alone, as with keys: a row that
+   * somebody else's row holds must not keep everything else.
+   */
+  async #remove(leftOver: readonly DoomedRow[], members: readonly StrayMember[]): Promise<boolean> {
+    const { rows, catalog, adoption, logger, commit } = this.#options
     const removal = planRemoval(leftOver, { wants: [], rows, catalog, adoptable: adoption })
     const departure = planMemberRemoval(members, '')
     const steps = [...removal.steps, ...departure.steps]
-    if (steps.length === 0) return
+    if (steps.length === 0) return true
     const counts = { deleted: removal.outcomes.length, removed: members.length }
     try {
       await commit({ steps, outcomes: [...removal.outcomes, ...departure.outcomes] })
-      this.#failures = 0
       logger.info('rows without owner removed', counts)
+      return true
     } catch (err) {
+      if (isFaultOfContent(err) && leftOver.length + members.length > 1) {
+        const [moreRows, fewerRows] = halves(leftOver)
+        const [moreMembers, fewerMembers] = halves(members)
+        // Crosswise, so that each time it is less: of one row and one value, each is alone.
+        const isFirstGone = await this.#remove(moreRows, fewerMembers)
+        const isSecondGone = await this.#remove(fewerRows, moreMembers)
+        return isFirstGone && isSecondGone
+      }
       logger.warn('rows without owner not removed', { ...counts, retry: retryOf(err), err })
-      retry(this.#failures++)
+      return false
     }
   }
 
@@ -162,4 +181,10 @@ export class Garbage {
     }
     onHeld?.(held)
   }
+}
+
+/** The first is as long as the second, or longer by one. */
+function halves<T>(all: readonly T[]): readonly [readonly T[], readonly T[]] {
+  const middle = Math.ceil(all.length / 2)
+  return [all.slice(0, middle), all.slice(middle)]
 }
