@@ -29,6 +29,11 @@ export interface Feature<K extends Key = Key, S = unknown, W = unknown, O = S> {
    * Absent: every key any row of the feature's kinds.
    */
   mayOwn?(key: K, ref: RowRef): boolean
+  /**
+   * All keys of which {@link mayOwn} says so, for a feature that may have ten thousand of them; a key that is missing loses its rows. `undefined`:
+   * the name does not tell, and each is asked.
+   */
+  keysOf?(ref: RowRef): readonly K[] | undefined
   /** Of which object it is told that a row which a key wants is another key's already; the key is its name where nothing else is said. Absent: the log tells it alone. */
   readonly about?: { readonly resource: Resource; objectOf?(key: K): ObjectKey }
   /** At most one round for a key in this time; what comes earlier waits for the rest of it. */

@@ -1,4 +1,5 @@
 import { silentLogger } from '@kube-ovn/log'
+import type { RowRef } from '@kube-ovn/ovn-names'
 import { kernelMetrics, Registry } from '@kube-ovn/telemetry'
 import { ReferentialIntegrityError } from 'ovsdb-client'
 import { expect, it } from 'vitest'
@@ -27,7 +28,7 @@ it('tries longer and longer apart to remove what nobody wants, and from the begi
     strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
     isHeard: () => true,
     release: () => undefined,
-    mayOwn: () => true,
+    features: new Map(),
     commit: () => (answers.shift() === 'taken' ? Promise.resolve() : Promise.reject(new Error('refused'))),
     retry: (attempt) => attempts.push(attempt),
   })
@@ -50,7 +51,7 @@ it('collects what a key wants no more as soon as that key has said so, whatever 
     strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
     isHeard: () => true,
     release: () => undefined,
-    mayOwn: (owner, { id }) => owner === `net/${id}`,
+    features: new Map([['net', { mayOwn: (key, { id }) => key === id }]]),
     commit: (plan) => Promise.resolve(rows.apply(plan.steps)),
     retry: () => undefined,
   })
@@ -88,7 +89,7 @@ it('collects the rest when the database refuses to let go of some', async () => 
     strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
     isHeard: () => true,
     release: () => undefined,
-    mayOwn: () => true,
+    features: new Map(),
     commit: ({ steps }) => Promise.try(() => applyAsServer(rows, steps)),
     retry: (attempt) => attempts.push(attempt),
   })
@@ -98,6 +99,33 @@ it('collects the rest when the database refuses to let go of some', async () => 
     )
   await garbage.collect()
   expect([names(), attempts]).toEqual([['theirs', 'held'], [0]])
+})
+
+it('asks no key about a row whose name tells which keys could want it', async () => {
+  const features = [{ name: 'net', kinds: [kinds.ls] }]
+  const catalog = catalogOf(schema, features)
+  const rows = new LocalRows(schema)
+  const names = Array.from({ length: 100 }, (_one, n) => `s${n}`)
+  for (const name of [...names, 'left'])
+    rows.insert('Logical_Switch', { name, external_ids: { vendor: 'kube-ovn' } })
+  const adoption = new Adoption(catalog, rows)
+  adoption.rebuild()
+  let asked = 0
+  const mayOwn = (key: string, { id }: RowRef) => ++asked > 0 && key === id
+  const garbage = new Garbage({
+    ...{ rows, catalog, adoption, logger: silentLogger, metrics: kernelMetrics(new Registry()) },
+    memory: new Memory(),
+    strays: new StrayMembers({ features, catalog, rows, memory: new Memory() }),
+    isHeard: () => true,
+    release: () => undefined,
+    features: new Map([['net', { mayOwn, keysOf: ({ id }: RowRef) => [id] }]]),
+    commit: (plan) => Promise.resolve(rows.apply(plan.steps)),
+    retry: () => undefined,
+  })
+  for (const name of names) garbage.markFailing(`net/${name}`)
+  await garbage.collect()
+  expect([...rows.scan('Logical_Switch')].map((row) => columnOf(row, 'name'))).toEqual(names)
+  expect(asked).toBe(0)
 })
 
 function applyAsServer(rows: LocalRows, steps: readonly Step[]): void {

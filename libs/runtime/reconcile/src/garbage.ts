@@ -5,9 +5,9 @@ import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Adoption } from './adoption.ts'
 import type { Catalog } from './catalog.ts'
 import { isFaultOfContent } from './commit.ts'
-import type { Key } from './feature.ts'
+import type { Feature, Key } from './feature.ts'
 import type { Memory } from './memory.ts'
-import { featureOf, parseIdMark, type OwnerMark } from './marks.ts'
+import { featureOf, ownerMark, parseIdMark, parseOwnerMark, type OwnerMark } from './marks.ts'
 import { holdBack, kindMarkOf, rowsOwnedBy, type Doom, type DoomedRow, type HeldDeletion } from './orphans.ts'
 import { planRemoval, type Plan } from './plan.ts'
 import { retryOf } from './problems.ts'
@@ -26,8 +26,8 @@ interface GarbageOptions {
   readonly metrics: KernelMetrics
   /** Reconciles a key whose rows may now be deleted. */
   readonly release: (owner: OwnerMark) => void
-  /** Whether a key could want a row of this name, whatever it is that it wants. */
-  readonly mayOwn: (owner: OwnerMark, ref: RowRef) => boolean
+  /** They say which key could want a row of a name, whatever it is that it wants. */
+  readonly features: ReadonlyMap<string, Pick<Feature, 'mayOwn' | 'keysOf'>>
   readonly commit: (plan: Pick<Plan, 'steps' | 'outcomes'>) => Promise<unknown>
   /** Lets {@link Garbage.lookAgain} be called after a while, the longer the more often it has failed since it last succeeded. */
   readonly retry: (attempt: number) => void
@@ -131,9 +131,16 @@ export class Garbage {
 
   /** A row that nobody has adopted may be that of a key of which it is not known yet what it wants. */
   #mayBeWanted(ref: RowRef): boolean {
-    const { catalog, mayOwn } = this.#options
-    const feature = catalog.featureOfKind.get(ref.kind) ?? ''
-    return [...this.#failing.get(feature)].some((owner) => mayOwn(owner, ref))
+    const { catalog, features } = this.#options
+    const name = catalog.featureOfKind.get(ref.kind) ?? ''
+    const failing = this.#failing.get(name)
+    if (failing.size === 0) return false
+    const feature = features.get(name)
+    // There may be ten thousand rows, and as many keys that fail: those of a subnet that can not be served, after an upgrade.
+    const keys = feature?.keysOf?.(ref)
+    if (keys !== undefined) return keys.some((key) => failing.has(ownerMark(name, key)))
+    for (const owner of failing) if (feature?.mayOwn?.(keyOf(owner), ref) !== false) return true
+    return false
   }
 
   async #sweep(leftOver: readonly DoomedRow[], members: readonly StrayMember[]): Promise<void> {
@@ -187,4 +194,8 @@ export class Garbage {
 function halves<T>(all: readonly T[]): readonly [readonly T[], readonly T[]] {
   const middle = Math.ceil(all.length / 2)
   return [all.slice(0, middle), all.slice(middle)]
+}
+
+function keyOf(owner: OwnerMark): Key {
+  return parseOwnerMark(owner)?.key ?? ''
 }

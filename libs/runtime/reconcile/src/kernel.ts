@@ -1,4 +1,3 @@
-import type { RowRef } from '@kube-ovn/ovn-names'
 import { backoffDelayMs } from '@kube-ovn/time'
 import type { RowChange } from 'ovsdb-client'
 import type { ObjectChange, Resource } from '@kube-ovn/kube'
@@ -145,7 +144,7 @@ export class Kernel<W> implements AsyncDisposable {
       logger,
       metrics,
       release: (owner) => this.#queue.add(owner, 'initial'),
-      mayOwn: (owner, ref) => this.#mayOwn(owner, ref),
+      features: this.#features,
       commit: (plan) => commitPlan(plan, this.#commitOptions),
       retry: (attempt) => this.#sweepLater(attempt),
       ...(options.onOrphansHeld === undefined ? {} : { onHeld: (held) => options.onOrphansHeld?.(held) }),
@@ -400,11 +399,6 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #read = <R>(feature: string, key: Key, observe: () => R): R => {
     const watch = this.#watches.get(feature)
     return watch === undefined ? observe() : watch.read(key, {}, observe)
-  }
-
-  #mayOwn(owner: OwnerMark, ref: RowRef): boolean {
-    const found = findFeature(owner, this.#features)
-    return found?.feature.mayOwn?.(found.key, ref) ?? true
   }
 
   #sweepLater(attempt: number): void {

@@ -75,6 +75,10 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
     if (kind === portDhcp.name) return isPortOf(key, portOfDhcp(id))
     return kind !== podPort.name || isPortOf(key, id)
   },
+  keysOf({ kind, id }) {
+    if (kind === portDhcp.name) return keysOfPort(portOfDhcp(id))
+    return kind === podPort.name ? keysOfPort(id) : undefined
+  },
   triggers: [
     {
       on: 'object',
@@ -134,4 +138,10 @@ function isPortOf(key: string, port: string): boolean {
   const [namespace = '', name = ''] = key.split('/')
   const first = podPortName(namespace, name)
   return port === first || port.startsWith(`${first}.`)
+}
+
+/** All keys of which {@link isPortOf} says so: the name of a pod may have dots, that of a namespace has none. */
+function keysOfPort(port: string): readonly string[] {
+  const parts = port.split('.')
+  return parts.flatMap((namespace, n) => (n === 0 ? [] : [`${namespace}/${parts.slice(0, n).join('.')}`]))
 }
