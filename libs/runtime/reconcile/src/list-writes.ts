@@ -13,6 +13,11 @@ type Path = readonly string[]
  */
 export type BasedPatch = KubePatch & { readonly basis: KubeObject | undefined }
 
+/** Whether the object is not the one that its key saw, but one that was made since under the same name. */
+export function isAnotherObject({ basis }: BasedPatch, current: KubeObject | undefined): boolean {
+  return basis !== undefined && current !== undefined && basis.metadata.uid !== current.metadata.uid
+}
+
 /** Whether a list that the patch would change is another one than its key saw. */
 export function hasOtherLists(
   patch: BasedPatch,

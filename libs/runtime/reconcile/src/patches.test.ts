@@ -12,6 +12,9 @@ const pod: KubeObject = {
   metadata: { name: 'web', namespace: 'shop', uid: 'u1', finalizers: ['a', 'b'], labels: { x: '1' } },
 }
 
+/** Made after the first was deleted. */
+const another: KubeObject = { metadata: { name: 'web', namespace: 'shop', uid: 'u2' } }
+
 function patch(more: Partial<KubePatch>): KubePatch {
   return { resource: pods, namespace: 'shop', name: 'web', ...more }
 }
@@ -225,6 +228,28 @@ describe('PatchSender', () => {
       await Promise.all(some)
       expect(sender.busyForMs(false)).toBe(0)
     })
+  })
+
+  it('writes nothing to an object that has taken the place of the one that its key saw', async () => {
+    const { objects, sender } = start(1)
+    const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    objects.put(pods, 'shop/other', { metadata: { name: 'other', namespace: 'shop', uid: 'u0' } })
+    objects.onWrite = () => {
+      begun.resolve()
+      return answer.promise
+    }
+    const busy = sender.send('f/other', 'f', [
+      { ...patch({ name: 'other', merge: { metadata: { labels: { b: '1' } } } }), basis: undefined },
+    ])
+    await begun.promise
+    const late = sender.send('f/a', 'f', [label('a')])
+    const beside = sender.send('f/b', 'f', [
+      on(patch({ merge: { metadata: { labels: { c: '1' } } } }), another),
+    ])
+    objects.put(pods, 'shop/web', another)
+    answer.resolve()
+    expect(await Promise.all([busy, late, beside])).toEqual(['done', 'again', 'done'])
+    expect(objects.store(pods)?.get('shop/web')?.metadata.labels).toEqual({ c: '1' })
   })
 
   it('waits for a write to the same object, and sees what became of it', async () => {

@@ -18,7 +18,7 @@ import { asApplied, differsFromApplied, toApply, type Configuration } from './ap
 import { NotAppliedError, TrimmedFieldError, UnwatchedResourceError } from './errors.ts'
 import { FairQueue } from './fair-queue.ts'
 import type { KubePatch } from './feature.ts'
-import { hasOtherLists, ofThisVersion, type BasedPatch } from './list-writes.ts'
+import { hasOtherLists, isAnotherObject, ofThisVersion, type BasedPatch } from './list-writes.ts'
 import type { OwnerMark } from './marks.ts'
 import { objectKeyOf, resourceKey, type Objects } from './objects.ts'
 import { PatchLanes, targetOf } from './patch-lanes.ts'
@@ -181,7 +181,7 @@ export class PatchSender {
 
   /**
    * Sends what differs. Each patch is compared when its turn comes, so that it sees what the one before answered. One that
-   * would write a list which changed since its key looked is not sent.
+   * would write a list which changed since its key looked is not sent, nor one for an object in whose place there is another by now.
    *
    * Rejects with what the server refused, or with {@link UnwatchedResourceError} or {@link TrimmedFieldError}.
    */
@@ -210,9 +210,11 @@ export class PatchSender {
     others: readonly BasedPatch[],
   ): Promise<PatchOutcome> {
     const current = this.#current(owner, patch)
-    if (hasOtherLists(patch, differenceOf(patch, current), current)) return 'again'
+    const isOutdated = (one: BasedPatch) =>
+      isAnotherObject(one, current) || hasOtherLists(one, differenceOf(one, current), current)
+    if (isOutdated(patch)) return 'again'
     const merges = others
-      .filter((other) => !hasOtherLists(other, differenceOf(other, current), current))
+      .filter((other) => !isOutdated(other))
       .map(({ merge }) => merge)
       .filter((merge) => merge !== undefined)
     const isPlain = patch.remove !== true && patch.apply === undefined && current !== undefined
