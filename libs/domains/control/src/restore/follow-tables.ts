@@ -35,14 +35,14 @@ export function takeTables(world: AllocatingWorld): void {
 
 function followSubnets(names: ReadonlySet<string>, world: AllocatingWorld): void {
   const { ipam } = world
-  const added = new Set<string>()
+  const present = new Set<string>()
   for (const name of names) {
     const subnet = world.addressing.get(name)
     if (subnet === undefined) {
       ipam.removeSubnet(name)
       continue
     }
-    if (!ipam.hasSubnet(name)) added.add(name)
+    present.add(name)
     const { lost } = ipam.setSubnet(subnet)
     // Pods whose addresses the subnet has no more go on with them, and are told, as are users who reserved some. Others take new ones.
     for (const { owner } of lost) {
@@ -50,8 +50,9 @@ function followSubnets(names: ReadonlySet<string>, world: AllocatingWorld): void
       if (waiter !== undefined) world.waiters.wait(waiter, [name])
     }
   }
-  if (added.size > 0) restoreLeasesOf(added, world)
-  for (const name of names) if (ipam.hasSubnet(name)) opened(name, world)
+  // Before anybody draws: who lost addresses by an edit may go on with them, and the next edit may bring them back.
+  restoreLeasesOf(present, world)
+  for (const name of present) opened(name, world)
 }
 
 /** What one pool gives away another one may take. */

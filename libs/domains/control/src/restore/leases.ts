@@ -17,6 +17,8 @@ import { externalId, nodePortName, querierPortName, vendor } from '@kube-ovn/ovn
 import type { OvnNorthbound } from '@kube-ovn/ovsdb-schema'
 import { addressesOf, isGranted, isReservation, readAddresses } from '../addresses/recorded.ts'
 import type { RecordedAddresses } from '../addresses/recorded.ts'
+import { addressesOfEip, eipNic } from '../addresses/eip-record.ts'
+import { addressesOfVip, vipNic } from '../addresses/vip-record.ts'
 import { Allocation } from '../addresses/allocation.ts'
 import { subnetOwnerOf } from '../addresses/subnet-owner.ts'
 import { observeReservations } from '../pods/reservation.ts'
@@ -44,14 +46,41 @@ export function restoreLeases(world: AllocatingWorld, log: Logger): void {
 }
 
 /**
- * The same for subnets that come into effect later than others: such as were edited into something useless, so that
- * nothing told at the start what they had been. Whoever does not get what it claims is told as one who asks for it.
+ * The same for subnets that come into effect later than others, or that have addresses again which an edit took: such as were edited
+ * into something useless, so that nothing told meanwhile what they are. Whoever does not get what it claims is told as one who asks
+ * for it.
  */
 export function restoreLeasesOf(subnets: ReadonlySet<string>, world: AllocatingWorld): void {
-  const recorded = [...subnets].filter((subnet) => world.ips.find(storeIndex.ipsBySubnet, subnet).length > 0)
-  if (recorded.length === 0) return
-  const meant = new Set(recorded)
-  takeRecorded(world, ({ subnet, nic }) => meant.has(subnet) && world.ipam.lease(nic) === undefined)
+  const { ipam } = world
+  const meant = new Set([...subnets].filter((subnet) => hasUntaken(subnet, world)))
+  if (meant.size === 0) return
+  takeRecorded(world, ({ subnet, nic }) => {
+    // What has moved elsewhere is not moved back; what lacks one family is given that.
+    return meant.has(subnet) && (ipam.lease(nic)?.subnet ?? subnet) === subnet
+  })
+}
+
+/** Whether anybody who is known by the name of the subnet has less than is recorded. There are subnets with few, and pods in plenty. */
+function hasUntaken(subnet: string, { ipam, ips, vips, ovnEips }: ControlWorld): boolean {
+  const lacks = (nic: string, recorded: RecordedAddresses | undefined): boolean => {
+    const lease = ipam.lease(nic)
+    return (
+      recorded !== undefined &&
+      (['v4', 'v6'] as const).some(
+        (family) => recorded.addresses[family] !== undefined && lease?.[family] === undefined,
+      )
+    )
+  }
+  return (
+    ips.find(storeIndex.ipsBySubnet, subnet).some((ip) => lacks(ip.metadata.name, addressesOf(ip))) ||
+    vips
+      .find(storeIndex.vipsBySubnet, subnet)
+      .some((vip) => lacks(vipNic(vip.metadata.name), addressesOfVip(vip))) ||
+    ovnEips.keys(storeIndex.eipsBySubnet, subnet).some((name) => {
+      const eip = ovnEips.get(name)
+      return eip !== undefined && lacks(eipNic(name), addressesOfEip(eip))
+    })
+  )
 }
 
 function takeRecorded(
