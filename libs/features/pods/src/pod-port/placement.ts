@@ -1,11 +1,12 @@
 import { podAnnotations, type Annotations, type PodAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList, parseRangeSets, type DualStackIp, type Ip } from '@kube-ovn/ip'
-import { entryOfMember, type Lease } from '@kube-ovn/ipam'
+import { entryOfMember, isSameOwner, type Lease } from '@kube-ovn/ipam'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import {
   borrow,
   isReservation,
+  requestOf,
   type AddressClaim,
   type Allocation,
   type Ask,
@@ -60,7 +61,7 @@ export function place(
   const network = held === undefined ? undefined : world.attachments.get(held.subnet)
   const hasLostOne = held !== undefined && hasLostAddress(held, pod, nic)
   if (held !== undefined && network !== undefined && isOfSameLife(held, pod, holder, nic) && !hasLostOne) {
-    return { network, lease: held }
+    return { network, lease: asHeldBy(holder, held, allocation) }
   }
   const request = readNicRequest(pod, nic)
   // Who lost an address is refused what it was told, from wherever that came, as if it had lost all.
@@ -138,6 +139,20 @@ function claimOnVip(
 function isOfSameLife(held: Lease, pod: Pod, holder: Holder, nic: PodNic): boolean {
   if (podAnnotations(nic.provider).allocated.read(pod.metadata.annotations) === true) return true
   return holder.kind === 'pod' && held.uid !== undefined && held.uid === holder.uid
+}
+
+/**
+ * The lease as that of whom the pod belongs to by now. Pods may outlive their StatefulSet, and become another one's of its name: then it
+ * is that one which makes them again.
+ */
+function asHeldBy(holder: Holder, held: Lease, allocation: Allocation): Lease {
+  const owner = ownerOfHolder(holder)
+  if (held.uid === undefined || holder.uid === undefined || held.uid === holder.uid) return held
+  if (!isSameOwner(held.owner, owner)) return held
+  const { nic, subnet, v4, v6, isShared: shareOnConflict } = held
+  const { static: fixed, family } = requestOf({ addresses: { v4, v6 }, mac: undefined })
+  const same: Ask = { subnet, static: fixed, family, mac: held.mac ?? false, shareOnConflict }
+  return allocation.take({ nic, owner, uid: holder.uid, choices: [same], tells: 'last' })
 }
 
 /** Whether the pod was told an address of a family of which it has none by now: its subnet changed meanwhile. */
