@@ -3,13 +3,15 @@ import { podAnnotations } from '@kube-ovn/annotations'
 import { changingWorld } from '@kube-ovn/domains-control/testing/still-world'
 import { formatIpList } from '@kube-ovn/ip'
 import type { Pod, StatefulSet } from '@kube-ovn/kube-api/core'
-import { ip, namespace, pod, statefulSet, subnet } from '@kube-ovn/testing-builders'
+import { ip, namespace, pod, statefulSet, subnet, type PodFields } from '@kube-ovn/testing-builders'
 import { defaultsOf } from '@kube-ovn/process'
 import { expect, it } from 'vitest'
 import { podPortFeature } from './feature.ts'
 import { podPortFlags } from './flags.ts'
 
 const keys = podAnnotations()
+const move = { 'kubevirt.io/migrationJobName': 'move' }
+const instance = [{ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'i1' }]
 
 /** A namespace whose pods are in `ovn-default`, and what becomes of pods there. */
 function scene() {
@@ -37,6 +39,10 @@ function scene() {
     return { has, isKept: (snapshot?.kept ?? []).length > 0 }
   }
   return { put, lookAt, look: (key: string) => lookAt(key).has }
+}
+
+function launcher(name: string, fields: PodFields = {}): Pod {
+  return pod({ name, node: 'n1', ownerReferences: instance, ...fields })
 }
 
 it('a member that outlived its StatefulSet is that of the one which has it now, and keeps its addresses when it is deleted then', () => {
@@ -74,4 +80,16 @@ it('a member that outlived its StatefulSet is that of the one which has it now, 
   expect(lookAt('default/db-0')).toEqual({ has: address, isKept: true })
   put('statefulSets', 'default/db', set('third'))
   expect(lookAt('default/db-0').isKept).toBe(false)
+})
+
+it('a machine that moves keeps its addresses although its namespace is bound to another subnet by then', () => {
+  const { put, look } = scene()
+  put('pods', 'default/source', launcher('source'))
+  const address = look('default/vm')
+  expect(address).toBe('10.16.0.2')
+  const told = { [keys.allocated.key]: 'true', [keys.ipAddress.key]: address }
+  put('pods', 'default/source', launcher('source', { annotations: told }))
+  put('subnets', 'blue', subnet({ name: 'blue', cidrBlock: '10.17.0.0/24', namespaces: ['default'] }))
+  put('pods', 'default/target', launcher('target', { node: 'n2', annotations: move }))
+  expect(look('default/vm')).toBe(address)
 })

@@ -135,9 +135,14 @@ function claimOnVip(
   return { nic: nic.port, owner, uid: holder.uid, choices, tells: 'most' }
 }
 
-/** Whether the addresses were given to this very pod, and not to one before it of the same name. */
+/**
+ * Whether the addresses were given to this very pod, or to the machine that is on its way into it, and not to one before it of the same
+ * name.
+ */
 function isOfSameLife(held: Lease, pod: Pod, holder: Holder, nic: PodNic): boolean {
   if (podAnnotations(nic.provider).allocated.read(pod.metadata.annotations) === true) return true
+  // It runs all the while: whatever its namespace is bound to by now, it goes by these.
+  if (holder.kind === 'vm' && isTarget(pod)) return true
   return holder.kind === 'pod' && held.uid !== undefined && held.uid === holder.uid
 }
 
@@ -301,8 +306,7 @@ function askIn(
 ): Choice {
   const ask: Ask = {
     ...{ subnet, mac, family },
-    // The addresses of a machine stay what they are while it moves.
-    skip: held === undefined || isTarget(pod) ? undefined : givenUp(held, { family, pool }, world),
+    skip: held === undefined ? undefined : givenUp(held, { family, pool }, world),
     drawsUnseen: true,
   }
   if (addresses !== undefined) {
