@@ -11,10 +11,12 @@ import { podPortFlags } from './flags.ts'
 
 const keys = podAnnotations()
 const move = { 'kubevirt.io/migrationJobName': 'move' }
-const instance = [{ apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid: 'i1' }]
+const instance = (uid: string) => [
+  { apiVersion: 'kubevirt.io/v1', kind: 'VirtualMachineInstance', name: 'vm', uid },
+]
 
 /** A namespace whose pods are in `ovn-default`, and what becomes of pods there. */
-function scene() {
+function scene(settings: { readonly keepVmIp?: boolean } = {}) {
   const { world, derived, put, start } = changingWorld(
     {
       namespaces: [namespace({ name: 'default' })],
@@ -25,7 +27,7 @@ function scene() {
     },
     {},
     {
-      settings: { flags: defaultsOf(podPortFlags) },
+      settings: { ...settings, flags: defaultsOf(podPortFlags) },
       randomBytes: (count) => randomBytes(count),
     },
   )
@@ -42,7 +44,7 @@ function scene() {
 }
 
 function launcher(name: string, fields: PodFields = {}): Pod {
-  return pod({ name, node: 'n1', ownerReferences: instance, ...fields })
+  return pod({ name, node: 'n1', ownerReferences: instance('i1'), ...fields })
 }
 
 it('a member that outlived its StatefulSet is that of the one which has it now, and keeps its addresses when it is deleted then', () => {
@@ -92,4 +94,26 @@ it('a machine that moves keeps its addresses although its namespace is bound to 
   put('subnets', 'blue', subnet({ name: 'blue', cidrBlock: '10.17.0.0/24', namespaces: ['default'] }))
   put('pods', 'default/target', launcher('target', { node: 'n2', annotations: move }))
   expect(look('default/vm')).toBe(address)
+})
+
+it.each<[name: string, fields: PodFields, has: string]>([
+  ['of the same machine', {}, '10.16.0.2'],
+  ['of no machine', { ownerReferences: [] }, ''],
+  ['of another machine', { ownerReferences: instance('i2') }, ''],
+  ['that does not move', { annotations: {} }, ''],
+])('gives a pod %s what another pod has only while a machine moves between both', (_name, fields, has) => {
+  const { put, look } = scene({ keepVmIp: false })
+  put('pods', 'default/source', launcher('source'))
+  const address = look('default/source')
+  const asks = { [keys.ipAddress.key]: address }
+  const annotations = { ...asks, ...(fields.annotations ?? move) }
+  put('pods', 'default/target', launcher('target', { ...fields, annotations }))
+  expect([look('default/target'), look('default/source')]).toEqual([has, address])
+})
+
+it('gives nobody the address of the gateway, whatever it says of a move', () => {
+  const { put, look } = scene({ keepVmIp: false })
+  const annotations = { ...move, [keys.ipAddress.key]: '10.16.0.1' }
+  put('pods', 'default/target', launcher('target', { annotations }))
+  expect(look('default/target')).toBe('')
 })

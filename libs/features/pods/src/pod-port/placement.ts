@@ -1,7 +1,8 @@
 import { podAnnotations, type Annotations, type PodAnnotations } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import { formatIpList, parseRangeSets, type DualStackIp, type Ip } from '@kube-ovn/ip'
-import { entryOfMember, isSameOwner, type Lease } from '@kube-ovn/ipam'
+import { entryOfMember, isSameOwner, kindOf, nameOf, type Lease } from '@kube-ovn/ipam'
+import { instanceOf } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import {
   borrow,
@@ -310,8 +311,11 @@ function askIn(
     drawsUnseen: true,
   }
   if (addresses !== undefined) {
-    // While a machine moves, both of its pods have its addresses.
-    return { ...ask, static: addresses, shareOnConflict: isTarget(pod) && nic.has === 'port' }
+    return {
+      ...ask,
+      static: addresses,
+      shareOnConflict: nic.has === 'port' && isMovedTo(pod, subnet, addresses, world),
+    }
   }
   if (pool === undefined) return ask
   if (pool.kind === 'named') {
@@ -323,6 +327,28 @@ function askIn(
   return entry === undefined
     ? { refusal: new PodPoolEntryMissingError({ subnet, pod: holder.name, entries: pool.entries.length }) }
     : { ...ask, static: entry }
+}
+
+/**
+ * Whether a machine moves into the pod whose other pods, and nobody else, have the addresses: then both have them. Who asks is not
+ * believed: anybody may write the annotation of a move.
+ */
+function isMovedTo(pod: Pod, subnet: string, { v4, v6 }: DualStackIp, { ipam, pods }: ControlWorld): boolean {
+  const { namespace, ownerReferences } = pod.metadata
+  const machine = instanceOf(ownerReferences)?.uid
+  if (machine === undefined || !isTarget(pod)) return false
+  const holders = [v4, v6].flatMap((ip) => (ip === undefined ? [] : ipam.holders(subnet, ip)))
+  return (
+    holders.length > 0 &&
+    holders.every((holder) => {
+      const { metadata } = pods.get(nameOf(holder)) ?? {}
+      return (
+        kindOf(holder) === 'pod' &&
+        metadata?.namespace === namespace &&
+        instanceOf(metadata?.ownerReferences)?.uid === machine
+      )
+    })
+  )
 }
 
 /**
