@@ -111,8 +111,8 @@ function withoutAnnotations(object: KubeObject): KubeObject['metadata'] {
 }
 
 function trimPod(pod: Pod): Pod {
-  const { nodeName, hostNetwork, restartPolicy } = pod.spec
-  const { phase, reason, conditions } = pod.status ?? {}
+  const { nodeName, hostNetwork } = pod.spec
+  const { phase, conditions } = pod.status ?? {}
   const { labels, annotations } = pod.metadata
   const isSpeaker = labels?.['app'] === speakerApp
   return {
@@ -126,11 +126,9 @@ function trimPod(pod: Pod): Pod {
       containers: [],
       ...(nodeName && { nodeName }),
       ...(hostNetwork && { hostNetwork }),
-      ...(restartPolicy && { restartPolicy }),
     },
     status: {
       ...(phase && { phase }),
-      ...(reason && { reason }),
       ...(isSpeaker && conditions && { conditions }),
     },
   }

@@ -111,7 +111,7 @@ export async function watchServiceCidrs(
 }
 
 /** What is left of a pod that has given its address back, whatever it came to. */
-const ended = { spec: { containers: [], restartPolicy: 'Never' }, status: { phase: 'Succeeded' } } as const
+const ended = { spec: { containers: [] }, status: { phase: 'Succeeded' } } as const
 
 /** Keeps of a pod what says how to attach it, whether it is about to go or has ended, and, where asked for, what the kubelet probes of it. */
 export function trimPod(pod: Pod, { keepsProbes = false } = {}): Pod {

@@ -27,8 +27,7 @@ export function trimPod(pod: Pod): Pod {
   const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata
   const runsMachine = instanceOf(pod.metadata.ownerReferences) !== undefined
   const ownerReferences = pod.metadata.ownerReferences?.filter(decidesAboutAddresses)
-  const { nodeName, hostNetwork, restartPolicy } = pod.spec
-  const { phase, reason } = pod.status ?? {}
+  const { nodeName, hostNetwork } = pod.spec
   return {
     metadata: present({
       name,
@@ -44,9 +43,9 @@ export function trimPod(pod: Pod): Pod {
     }),
     spec: {
       ...namedPortsOf(pod.spec),
-      ...present({ nodeName, hostNetwork, restartPolicy }),
+      ...present({ nodeName, hostNetwork }),
     },
-    status: present({ phase, reason, conditions: readinessOf(pod) }),
+    status: present({ phase: pod.status?.phase, conditions: readinessOf(pod) }),
   }
 }
 

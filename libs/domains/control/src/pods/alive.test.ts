@@ -15,11 +15,11 @@ function finished(phase: Phase, restartPolicy: Policy, reason?: string): Pod {
 it.each<[Phase, Policy, string | undefined, boolean]>([
   ['Pending', 'Never', undefined, true],
   ['Running', 'Always', undefined, true],
-  ['Succeeded', 'Always', undefined, true],
+  ['Succeeded', 'Always', undefined, false],
   ['Succeeded', 'OnFailure', undefined, false],
   ['Succeeded', 'Never', undefined, false],
-  ['Failed', 'Always', undefined, true],
-  ['Failed', 'OnFailure', undefined, true],
+  ['Failed', 'Always', 'UnexpectedAdmissionError', false],
+  ['Failed', 'OnFailure', 'DeadlineExceeded', false],
   ['Failed', 'Never', undefined, false],
   ['Failed', 'Always', 'Evicted', false],
 ])('a pod that is %s, restarted %s, for the reason %s needs a port: %s', (phase, policy, reason, want) => {
