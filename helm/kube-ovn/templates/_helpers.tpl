@@ -11,6 +11,16 @@
 {{- (index . 1).image.pullPolicy | default (index . 0).Values.image.pullPolicy -}}
 {{- end -}}
 
+{{/* Of ServiceAccounts. Each may be a name, as in Kube-OVN's chart, or an object as Kubernetes has it. */}}
+{{- define "kube-ovn.imagePullSecrets" -}}
+{{- with .Values.global.registry.imagePullSecrets | default list | compact }}
+imagePullSecrets:
+{{- range . }}
+  - name: {{ if kindIs "map" . }}{{ .name | quote }}{{ else }}{{ . | quote }}{{ end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* Labels by which Services and workloads select pods: the name of a workload. */}}
 {{- define "kube-ovn.selectorLabels" -}}
 app.kubernetes.io/name: {{ . }}

@@ -1,8 +1,7 @@
 import { apiGroup, controllerDefinitions } from '@kube-ovn/kube-api'
 import { lintChart, renderNotes, renderNotesOn, sharedKubeApi, type KubeApi } from '@kube-ovn/testing-kube'
-import type { Resource } from '@kube-ovn/kube'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { container, environment, names, renderChart, workload, type Manifest } from './render.ts'
+import { container, environment, names, renderChart, resourceOf, workload, type Manifest } from './render.ts'
 
 const masters = { masterNodes: ['10.172.0.10', '10.172.0.11', '10.172.0.12'] }
 const userspace = { ovsOvn: { datapath: 'userspace', tunnelNic: '10.172.1.0/24' } }
@@ -466,15 +465,4 @@ function customResources(manifests: readonly Manifest[], role: string): readonly
   return rules
     .filter(({ apiGroups }) => apiGroups.includes('kubeovn.io'))
     .flatMap(({ resources }) => resources)
-}
-
-function resourceOf({ apiVersion, kind, metadata }: Manifest): Resource {
-  const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
-  return {
-    group,
-    version,
-    kind,
-    plural: `${kind.toLowerCase()}s`.replace(/ys$/, 'ies'),
-    namespaced: metadata.namespace !== undefined,
-  }
 }

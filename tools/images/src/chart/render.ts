@@ -1,3 +1,4 @@
+import type { Resource } from '@kube-ovn/kube'
 import { renderChart as renderObjects, type ChartCluster } from '@kube-ovn/testing-kube'
 
 /** A manifest as the chart renders it, reduced to what the tests look at. */
@@ -83,4 +84,16 @@ export function environment({ env = [] }: Container, name: string): string | und
 /** Of objects, in their order. */
 export function names(manifests: readonly Manifest[]): readonly string[] {
   return manifests.map(({ metadata }) => metadata.name)
+}
+
+/** The kind of a manifest, as the API server serves it. */
+export function resourceOf({ apiVersion, kind, metadata }: Manifest): Resource {
+  const [group = '', version = ''] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  return {
+    group,
+    version,
+    kind,
+    plural: `${kind.toLowerCase()}s`.replace(/ys$/, 'ies'),
+    namespaced: metadata.namespace !== undefined,
+  }
 }
