@@ -56,7 +56,9 @@ export class LeaderElector implements AsyncDisposable {
   #term: AbortController | undefined
   /** What the leader does, or did last. */
   #work: Promise<void> = Promise.resolve()
+  /** When we sent the write that made the Lease ours last. */
   #renewedAtMs = Number.NEGATIVE_INFINITY
+  #attemptedAtMs = Number.NEGATIVE_INFINITY
   /** Our copy of the Lease may not be the newest, so the next attempt begins by reading it. */
   #isStale = true
   #running: Promise<void> = Promise.resolve()
@@ -113,10 +115,13 @@ export class LeaderElector implements AsyncDisposable {
     await this.#release()
   }
 
-  /** A leader retries until its deadline, and not later. */
+  /**
+   * A leader retries until its deadline, and not later. The period is from start to start: with one that begins when a slow
+   * answer has come, it would lose the Lease to an API server that serves all others.
+   */
   #untilNextRenewal(): number {
-    const leftMs = this.#renewedAtMs + this.#renewDeadlineMs - this.#options.clock.monotonic()
-    return Math.max(0, Math.min(this.#retryPeriodMs, leftMs))
+    const nextMs = this.#attemptedAtMs + this.#retryPeriodMs
+    return Math.max(0, Math.min(nextMs - this.#options.clock.monotonic(), this.#untilDeadline()))
   }
 
   #renewed(): void {
@@ -150,12 +155,9 @@ export class LeaderElector implements AsyncDisposable {
     using _timer = clock.setTimer(limitMs, () =>
       limit.abort(new DOMException('Renewal took too long', 'TimeoutError')),
     )
-    const startedMs = clock.monotonic()
+    this.#attemptedAtMs = clock.monotonic()
     try {
-      const isOurs = await this.#acquireOrRenew(AbortSignal.any([signal, limit.signal]))
-      // Others count from when the server has our write, which is after we sent it.
-      if (isOurs) this.#renewedAtMs = startedMs
-      return isOurs
+      return await this.#acquireOrRenew(AbortSignal.any([signal, limit.signal]))
     } catch (error) {
       if (signal.aborted) return false
       // Another was faster; or nobody knows whether the write arrived.
@@ -176,13 +178,20 @@ export class LeaderElector implements AsyncDisposable {
     const lease = await client.get(leases, { namespace, name }, { signal })
     if (lease === undefined) {
       const first = { metadata: { namespace, name }, spec: this.#spec(undefined) }
-      this.#observe(await client.create(leases, first, { signal }))
+      await this.#write(() => client.create(leases, first, { signal }))
       return true
     }
     this.#observe(lease)
     if (this.#isHeldByOther()) return false
-    this.#observe(await client.replace(leases, { ...lease, spec: this.#spec(lease) }, { signal }))
+    await this.#write(() => client.replace(leases, { ...lease, spec: this.#spec(lease) }, { signal }))
     return true
+  }
+
+  /** Makes the Lease ours. Others count from when the server has our write, which is after we sent it. */
+  async #write(send: () => Promise<Lease>): Promise<void> {
+    const sentAtMs = this.#options.clock.monotonic()
+    this.#observe(await send())
+    this.#renewedAtMs = sentAtMs
   }
 
   /** Renews what we wrote last without reading it; false when somebody has changed it since. */
@@ -190,8 +199,8 @@ export class LeaderElector implements AsyncDisposable {
     const lease = this.#observed?.lease
     if (lease === undefined) return false
     try {
-      this.#observe(
-        await this.#options.client.replace(leases, { ...lease, spec: this.#spec(lease) }, { signal }),
+      await this.#write(() =>
+        this.#options.client.replace(leases, { ...lease, spec: this.#spec(lease) }, { signal }),
       )
       return true
     } catch (error) {

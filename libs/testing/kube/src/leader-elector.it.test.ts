@@ -79,6 +79,27 @@ function compete(identity: string, options: CandidateOptions = {}): Candidate {
   return { elector, elected: elected.promise, deposed: deposed.promise, leaders }
 }
 
+/** The client, whose requests are sent when so much time has passed by the clock, unless they are given up until then. */
+function slowClient(options: { clock: ManualClock; requestMs: number; onAnswer: () => void }): KubeClient {
+  async function slowly(
+    request: (...args: unknown[]) => Promise<unknown>,
+    args: unknown[],
+  ): Promise<unknown> {
+    options.clock.advance(options.requestMs)
+    const last = args.at(-1) as { readonly signal?: AbortSignal }
+    last.signal?.throwIfAborted()
+    const answer = await request(...args)
+    options.onAnswer()
+    return answer
+  }
+  const requests = {
+    get: (...args: unknown[]) => slowly(api.client.get.bind(api.client) as never, args),
+    create: (...args: unknown[]) => slowly(api.client.create.bind(api.client) as never, args),
+    replace: (...args: unknown[]) => slowly(api.client.replace.bind(api.client) as never, args),
+  }
+  return requests as unknown as KubeClient
+}
+
 function lease(): Promise<Lease | undefined> {
   return api.client.get(leases, ref)
 }
@@ -163,6 +184,23 @@ it('competes again only when the work of a term that it lost has ended', async (
   expect(clock.pendingTimers).toBe(1)
   clock.advance(2000)
   await expect.poll(() => terms).toBe(2)
+})
+
+it('keeps the lease while each request takes nearly half of the time that it has', async () => {
+  const clock = new ManualClock()
+  let answered = 0
+  const slow = { clock, requestMs: renewDeadlineMs * 0.45, onAnswer: () => (answered += 1) }
+  const only = compete('only', { clock, client: slowClient(slow) })
+  const term = await only.elected
+  const wanted = answered + 5
+  const renewed = () => {
+    // Until the elector sleeps, the next timer is the limit of what it has asked.
+    if ((clock.nextTimerMs ?? Infinity) <= retryPeriodMs) clock.advance(retryPeriodMs)
+    return term.aborted || answered >= wanted
+  }
+  await expect.poll(renewed).toBe(true)
+  expect(term.aborted).toBe(false)
+  expect(only.elector.isLeader).toBe(true)
 })
 
 it('renews a lease that somebody has labelled, and keeps the time of acquisition', async () => {
