@@ -30,6 +30,14 @@ describe('ovn-central', patient, () => {
     expect(options).toContain('use_logical_dp_groups="true"')
   })
 
+  it('founds nothing on a node that is not listed, though one alone is', async () => {
+    const [a, b] = [containers.address(10), containers.address(11)]
+    const name = await containers.startCentral('elsewhere', b, [a])
+    await untilSaid(name, `own address ${b} is none of NODE_IPS (${a})`)
+    expect(await docker('wait', name)).toBe('1')
+    await expect(docker('cp', `${name}:/etc/ovn/ovnnb_db.db`, '-')).rejects.toThrow(/not find/i)
+  })
+
   it('ends when a database is gone for good, so that kubelet starts it anew', async () => {
     const address = containers.address(10)
     const name = await containers.startCentral('one', address, [address])

@@ -207,7 +207,9 @@ stop() {
   exit "${1:-0}"
 }
 
-if ((${#members[@]} > 1)) && [[ " ${members[*]} " != *" $own_address "* ]]; then
+# Also one that is alone: on another node than its data are, it would begin with none, where nobody looks for it, and be
+# taken for the one that has the data once there are several.
+if ((${#members[@]} > 0)) && [[ " ${members[*]} " != *" $own_address "* ]]; then
   log "own address $own_address is none of NODE_IPS (${members[*]}): correct masterNodes or the labels of the nodes"
   exit 1
 fi
