@@ -18,7 +18,7 @@ afterAll(async () => {
 
 describe('ovs-ovn with the userspace data path', () => {
   it("gives the NIC's addresses to the bridge, and again after a crash and a restart", async () => {
-    const name = await createNode()
+    const name = await createNode({ USERSPACE_TUNNEL_NIC: await subnetOf(tunnels.network) })
     await docker('network', 'connect', tunnels.network, name)
     await docker('start', name)
     await untilHealthy(name, 'ovs-healthcheck.sh')
@@ -92,20 +92,42 @@ describe('ovs-ovn with the userspace data path', () => {
   })
 })
 
+it('forwards again after a restart on a full disk', async () => {
+  // Restarted within the container, which would lose its small disk.
+  const small = 'mount -t tmpfs -o size=600k tmpfs /etc/openvswitch'
+  const name = await createNode({}, [small, 'bash /kube-ovn/start-ovs.sh'])
+  await docker('start', name)
+  await untilHealthy(name, 'ovs-healthcheck.sh')
+  await docker('exec', name, 'ovs-ofctl', 'add-flow', 'br-int', 'tcp,tp_dst=4711,actions=drop')
+  const fill = 'cat /dev/zero >/etc/openvswitch/filling'
+  const write = 'ovs-vsctl --no-wait set Open_vSwitch . external_ids:round=$((++round)) 2>/dev/null'
+  await docker('exec', name, 'bash', '-c', `${fill} 2>/dev/null; while ${write}; do :; done`)
+
+  const pid = () => docker('exec', name, 'cat', '/run/openvswitch/ovs-vswitchd.pid')
+  const old = await pid()
+  await docker('exec', name, 'pkill', '--oldest', '--full', '^bash /kube-ovn/start-ovs.sh')
+  await eventually(async () => expect(await pid()).not.toBe(old))
+  await untilHealthy(name, 'ovs-healthcheck.sh')
+  expect(await docker('exec', name, 'ovs-ofctl', 'dump-flows', 'br-int')).toContain('tp_dst=4711')
+})
+
 /** Bytes that a log may have, as far as the tests go. */
 const logBound = 4_000
 
-/** A node that is not connected to the network of the tunnels yet. */
-async function createNode(): Promise<string> {
+/** A node that is not connected to the network of the tunnels yet, with what its shell runs before Open vSwitch is started. */
+async function createNode(
+  environment: Readonly<Record<string, string>>,
+  before: readonly string[] = [],
+): Promise<string> {
   const variables = {
     NODE_NAME: 'n1',
     OVN_DB_IPS: containers.address(10),
     OVS_DATAPATH_TYPE: 'netdev',
     LOG_MAX_BYTES: String(logBound),
-    USERSPACE_TUNNEL_NIC: await subnetOf(tunnels.network),
+    ...environment,
   }
   return containers.create(
-    'node',
+    before.length === 0 ? 'node' : 'prepared',
     [
       ...['--device', '/dev/net/tun'],
       // Root in here is not privileged: the engine may be unable to give everything.
@@ -113,7 +135,11 @@ async function createNode(): Promise<string> {
       ...['--security-opt', 'seccomp=unconfined', '--security-opt', 'apparmor=unconfined'],
       ...Object.entries(variables).flatMap(([key, value]) => ['--env', `${key}=${value}`]),
     ],
-    ['bash', '-c', 'mount -o remount,rw /proc/sys; exec bash /kube-ovn/start-ovs.sh'],
+    [
+      'bash',
+      '-c',
+      ['mount -o remount,rw /proc/sys', ...before, 'exec bash /kube-ovn/start-ovs.sh'].join('\n'),
+    ],
   )
 }
 

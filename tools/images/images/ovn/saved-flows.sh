@@ -20,10 +20,12 @@ save_flows() {
     >"$saved_flows/restore" || rm -rf "$saved_flows"
 }
 
-# expect_flows: before ovs-vswitchd starts. Flows that nobody saved are nothing to wait for.
+# expect_flows: before ovs-vswitchd starts. Flows that nobody saved are nothing to wait for. On a full disk nothing can be
+# written, and what forwards without having waited is better than nothing that does.
 expect_flows() {
   if [[ -s $saved_flows/restore ]]; then
-    ovs-vsctl --no-wait set Open_vSwitch . other_config:flow-restore-wait=true
+    ovs-vsctl --no-wait set Open_vSwitch . other_config:flow-restore-wait=true ||
+      echo 'ovs-vswitchd starts without waiting for its flows: its database can not be written, look at its disk' >&2
   fi
 }
 
