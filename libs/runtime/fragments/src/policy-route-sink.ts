@@ -1,5 +1,13 @@
 import { familyOf, tryParseCidr, tryParseIp } from '@kube-ovn/ip'
-import type { Netlink, NetlinkEvent, Route, RouteRequest, Rule, RuleRequest } from '@kube-ovn/netlink'
+import type {
+  AddressInfo,
+  Netlink,
+  NetlinkEvent,
+  Route,
+  RouteRequest,
+  Rule,
+  RuleRequest,
+} from '@kube-ovn/netlink'
 import { FragmentConflictError, InvalidFragmentError } from './errors.ts'
 import type { Owner, Sink, SinkKind, SinkPlan, Wanted } from './sink.ts'
 import { isNeighbour } from './route-plan.ts'
@@ -43,7 +51,7 @@ interface PolicyRouteSinkOptions {
     Netlink,
     'addresses' | 'routes' | 'replaceRoute' | 'removeRoute' | 'rules' | 'addRule' | 'removeRule'
   >
-  /** Tells of addresses, routes and rules. */
+  /** Tells of links, addresses, routes and rules. */
   onEvent(listener: (event: NetlinkEvent) => void): Disposable
 }
 
@@ -56,7 +64,8 @@ interface PolicyRouteSinkOptions {
 export class PolicyRouteSink implements Sink<PolicyRoutes> {
   readonly kind = policyRoutes
   readonly #options: PolicyRouteSinkOptions
-  readonly #waiting = new Set<string>()
+  /** By target: indexes of the links by which its gateways are neighbours, none while it waits for one. */
+  readonly #links = new Map<string, readonly number[]>()
 
   constructor(options: PolicyRouteSinkOptions) {
     this.#options = options
@@ -70,8 +79,8 @@ export class PolicyRouteSink implements Sink<PolicyRoutes> {
     const addresses = wanted === undefined ? [] : host.addresses()
     const reachable = (wanted?.gateways ?? []).filter((gateway) => isNeighbour(gateway, addresses))
     const isWaiting = reachable.length < (wanted?.gateways.length ?? 0)
-    if (isWaiting) this.#waiting.add(target)
-    else this.#waiting.delete(target)
+    if (wanted === undefined) this.#links.delete(target)
+    else this.#links.set(target, linksTo(reachable, addresses))
     const rules = wanted === undefined ? [] : rulesOf(wanted, reachable)
     const families = new Set(rules.map(({ family }) => family))
     const routes = reachable
@@ -123,9 +132,22 @@ export class PolicyRouteSink implements Sink<PolicyRoutes> {
       if (event.kind === 'resync') listener(undefined)
       else if (event.kind === 'rule') listener(String(event.rule.table))
       else if (event.kind === 'route') listener(String(event.route.table))
-      else if (event.kind === 'address') for (const target of this.#waiting) listener(target)
+      // Linux tells of no IPv4 route that goes with its link, or with the last address of that.
+      else if (event.kind === 'address') for (const target of this.#links.keys()) listener(target)
+      else if (event.kind === 'link') {
+        const { index } = event.link
+        for (const [target, links] of this.#links) if (links.includes(index)) listener(target)
+      }
     })
   }
+}
+
+function linksTo(
+  gateways: readonly string[],
+  addresses: readonly Pick<AddressInfo, 'cidr' | 'index'>[],
+): readonly number[] {
+  const near = addresses.filter((address) => gateways.some((gateway) => isNeighbour(gateway, [address])))
+  return near.map(({ index }) => index)
 }
 
 function familyName(text: string): 'ipv4' | 'ipv6' {

@@ -120,6 +120,22 @@ describe.skipIf(missing)(`egress of subnets on a node${missing === undefined ? '
     await expect.poll(routed).toEqual(expected)
   })
 
+  it.each([
+    { what: 'the NIC goes down and comes up', steps: ['link set eth0 down', 'link set eth0 up'] },
+    {
+      what: 'the NIC is given its address anew',
+      steps: ['addr flush dev eth0', 'addr add 192.0.2.10/24 dev eth0'],
+    },
+  ])('is led there again when $what, which Linux does not tell of its routes', async ({ steps }) => {
+    node.subnets.put('blue', blue({ ...outside, nextHop: '192.0.2.254', gateways }))
+    const agent = node.startAgent()
+    expect(await agent.settle()).toEqual([])
+    expect(routed()).toEqual(byGateway.slice(0, 2))
+    for (const step of steps) node.host.run('ip', ...step.split(' '))
+    await expect.poll(routed).toEqual(byGateway.slice(0, 2))
+    expect(await agent.settle()).toEqual([])
+  })
+
   it('is taken away by an agent that comes after the subnet went', async () => {
     node.subnets.put('blue', blue({ ...outside, gateways }))
     await using stack = new AsyncDisposableStack()
