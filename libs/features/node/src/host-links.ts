@@ -25,7 +25,7 @@ export const linkTable = sourceTable<HostLink>({ name: 'links' })
 
 interface HostLinksOptions {
   readonly host: {
-    links(): readonly Pick<LinkInfo, 'index' | 'name' | 'mtu' | 'linkIndex' | 'vlanId'>[]
+    links(): readonly Pick<LinkInfo, 'index' | 'name' | 'mtu' | 'isUp' | 'linkIndex' | 'vlanId'>[]
     addresses(): readonly Pick<AddressInfo, 'index' | 'cidr'>[]
     routes(filter: RouteFilter): readonly ReadRoute[]
   }
@@ -52,6 +52,8 @@ export class HostLinks implements Disposable {
   readonly #options: HostLinksOptions
   readonly #subscription: Disposable
   #rows: ReadonlyMap<string, HostLink> = new Map()
+  /** Indexes of links that were down when they were read. */
+  #down: ReadonlySet<number> = new Set()
   #isDue = false
   #failures = 0
   #timer: Disposable | undefined
@@ -77,10 +79,12 @@ export class HostLinks implements Disposable {
   #concerns(event: NetlinkEvent): boolean {
     switch (event.kind) {
       case 'link': {
-        const { name, index, mtu } = event.link
+        const { name, index, mtu, isUp } = event.link
         const known = this.#rows.get(name)
         const isSame = known?.index === index && known.mtu === mtu && event.change === 'set'
-        return !isHostNicName(name) && !isSame
+        // Linux tells of no IPv4 route that goes with its link.
+        const wasUp = !this.#down.has(index)
+        return !isHostNicName(name) && !(isSame && isUp === wasUp)
       }
       case 'address':
         // A link is told of before its addresses.
@@ -107,7 +111,9 @@ export class HostLinks implements Disposable {
     const { clock, log, random, onChange } = this.#options
     const before = this.#rows
     try {
-      this.#rows = readLinks(this.#options.host)
+      const links = this.#options.host.links().filter(({ name }) => !isHostNicName(name))
+      this.#rows = rowsOf(links, this.#options.host)
+      this.#down = new Set(links.filter(({ isUp }) => !isUp).map(({ index }) => index))
       this.#failures = 0
     } catch (error) {
       const retryMs = backoffDelayMs(retry, this.#failures++, random)
@@ -123,27 +129,27 @@ export class HostLinks implements Disposable {
   }
 }
 
-function readLinks(host: HostLinksOptions['host']): ReadonlyMap<string, HostLink> {
+function rowsOf(
+  links: ReturnType<HostLinksOptions['host']['links']>,
+  host: HostLinksOptions['host'],
+): ReadonlyMap<string, HostLink> {
   const addresses = Map.groupBy(host.addresses(), ({ index }) => index)
   const all = host.routes({ table: mainTable })
   const routes = Map.groupBy(all.filter(isPreferring), ({ index }) => index ?? 0)
   const defaults = all.filter(isDefault)
   return new Map(
-    host
-      .links()
-      .filter(({ name }) => !isHostNicName(name))
-      .map(({ index, name, mtu, linkIndex, vlanId }): [string, HostLink] => [
-        name,
-        {
-          ...{ index, name, mtu },
-          addresses: (addresses.get(index) ?? []).map(({ cidr }) => cidr),
-          preferredSources: (routes.get(index) ?? []).flatMap(({ source }) => source ?? []),
-          defaultRoutes: (['ipv4', 'ipv6'] as const).filter((family) =>
-            defaults.some((route) => route.family === family && leadsBy(route, index)),
-          ),
-          ...(vlanId === undefined || linkIndex === undefined ? {} : { vlanOf: linkIndex }),
-        },
-      ]),
+    links.map(({ index, name, mtu, linkIndex, vlanId }): [string, HostLink] => [
+      name,
+      {
+        ...{ index, name, mtu },
+        addresses: (addresses.get(index) ?? []).map(({ cidr }) => cidr),
+        preferredSources: (routes.get(index) ?? []).flatMap(({ source }) => source ?? []),
+        defaultRoutes: (['ipv4', 'ipv6'] as const).filter((family) =>
+          defaults.some((route) => route.family === family && leadsBy(route, index)),
+        ),
+        ...(vlanId === undefined || linkIndex === undefined ? {} : { vlanOf: linkIndex }),
+      },
+    ]),
   )
 }
 

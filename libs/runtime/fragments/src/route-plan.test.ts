@@ -46,7 +46,8 @@ describe('planRoutes', () => {
 
   it('does not take the place of a route of another device', () => {
     const other = route('10.16.0.0/16', { index: 2, gateway: '192.0.2.1' })
-    expect(planRoutes(7, wanted, [other])).toEqual({ replace: [], remove: [], occupied: wanted })
+    const occupied = [{ destination: '10.16.0.0/16', by: [2] }]
+    expect(planRoutes(7, wanted, [other])).toEqual({ replace: [], remove: [], occupied })
   })
 
   it('adds beside a route of another device with another metric', () => {

@@ -6,7 +6,14 @@ export interface RoutePlan {
   readonly replace: readonly RouteRequest[]
   readonly remove: readonly Route[]
   /** Wanted, but another device has a route of the same rank to the same destination, which is not ours to take. */
-  readonly occupied: readonly RouteRequest[]
+  readonly occupied: readonly Occupied[]
+}
+
+/** A destination that others lead to. */
+export interface Occupied {
+  readonly destination: string
+  /** Indexes of their devices. */
+  readonly by: readonly number[]
 }
 
 /** RTPROT_STATIC and the main table of linux/rtnetlink.h. */
@@ -26,11 +33,12 @@ export function planRoutes(
 ): RoutePlan {
   const main = actual.filter((route) => route.table === mainTable)
   const replace: RouteRequest[] = []
-  const occupied: RouteRequest[] = []
+  const occupied: Occupied[] = []
   for (const route of wanted) {
     const sameRank = main.filter((other) => rankOf(other) === rankOf(route))
     if (sameRank.some((other) => other.index === index && isEqual(other, route))) continue
-    if (sameRank.some((other) => other.index !== index)) occupied.push(route)
+    const others = sameRank.filter((other) => other.index !== index)
+    if (others.length > 0) occupied.push({ destination: route.destination, by: others.flatMap(devicesOf) })
     else replace.push({ ...route, index })
   }
   const wantedRanks = new Set(wanted.map((route) => rankOf(route)))
@@ -42,6 +50,10 @@ export function planRoutes(
       !wantedRanks.has(rankOf(route)),
   )
   return { replace, remove, occupied }
+}
+
+function devicesOf({ index, nextHops = [] }: Route): readonly number[] {
+  return [index, ...nextHops.map((hop) => hop.index)].filter((device) => device !== undefined)
 }
 
 /** The kernel keeps one route for a destination and metric (apart from equal-cost ways). */

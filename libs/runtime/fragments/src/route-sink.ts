@@ -4,7 +4,7 @@ import type { Logger } from '@kube-ovn/log'
 import type { Netlink, NetlinkEvent, Route, RouteRequest } from '@kube-ovn/netlink'
 import { isDeepStrictEqual } from 'node:util'
 import { FragmentConflictError, InvalidFragmentError } from './errors.ts'
-import { isNeighbour, planRoutes, rankOf } from './route-plan.ts'
+import { isNeighbour, planRoutes, rankOf, type Occupied } from './route-plan.ts'
 import { nothingToDo, type Owner, type Sink, type SinkKind, type SinkPlan, type Wanted } from './sink.ts'
 import { writeEach } from './write-each.ts'
 
@@ -49,8 +49,8 @@ export class RouteSink implements Sink<LinkRoutes> {
   readonly kind = linkRoutes
   readonly #options: RouteSinkOptions
   readonly #names = new Map<number, string>()
-  /** Destinations that another link has taken, by link. */
-  readonly #occupied = new Map<string, ReadonlySet<string>>()
+  /** What other links have taken, by link. */
+  readonly #occupied = new Map<string, readonly Occupied[]>()
 
   constructor(options: RouteSinkOptions) {
     this.#options = options
@@ -69,7 +69,7 @@ export class RouteSink implements Sink<LinkRoutes> {
       ({ gateway, onlink }) => gateway === undefined || onlink === true || isNeighbour(gateway, addresses),
     )
     const plan = planRoutes(index, ready, host.routes())
-    this.#occupied.set(target, new Set(plan.occupied.map(({ destination }) => destination)))
+    this.#occupied.set(target, plan.occupied)
     for (const { destination } of plan.occupied)
       log.debug('route of another device was left alone', { destination, link: target })
     const wanted = new Set(merged.map(rankOf))
@@ -93,14 +93,23 @@ export class RouteSink implements Sink<LinkRoutes> {
   watch(listener: (target: string | undefined) => void): Disposable {
     return this.#options.onEvent((event) => {
       if (event.kind === 'resync') listener(undefined)
-      else if (event.kind === 'link') listener(event.link.name)
-      else if (event.kind === 'address') this.#tell(event.address.index, listener)
-      else if (event.kind === 'route') {
+      else if (event.kind === 'link') {
+        listener(event.link.name)
+        this.#tellOfHolder(event.link.index, listener)
+      } else if (event.kind === 'address') {
+        this.#tell(event.address.index, listener)
+        this.#tellOfHolder(event.address.index, listener)
+      } else if (event.kind === 'route') {
         if (event.route.index !== undefined) this.#tell(event.route.index, listener)
-        for (const [link, destinations] of this.#occupied)
-          if (destinations.has(event.route.destination)) listener(link)
+        for (const [link, taken] of this.#occupied)
+          if (taken.some(({ destination }) => destination === event.route.destination)) listener(link)
       }
     })
+  }
+
+  /** Linux tells of no IPv4 route that goes with its link, or with the last address of that. */
+  #tellOfHolder(index: number, listener: (target: string) => void): void {
+    for (const [link, taken] of this.#occupied) if (taken.some(({ by }) => by.includes(index))) listener(link)
   }
 
   #tell(index: number, listener: (target: string) => void): void {
