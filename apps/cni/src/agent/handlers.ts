@@ -84,8 +84,7 @@ function status({ reasons, code }: Readiness): Answer {
 function attachmentFailure(error: unknown): Answer {
   if (!(error instanceof AttachmentError)) throw error
   const { stage, reason, pod } = error.details
-  const isBadRequest = stage === 'validate-request' || stage === 'provider'
-  return failure(isBadRequest ? 400 : 500, `${reason} (pod ${pod}, stage ${stage})`)
+  return failure(stage === 'provider' ? 400 : 500, `${reason} (pod ${pod}, stage ${stage})`)
 }
 
 /** Whether another plugin makes the interface and asks for addresses alone. */

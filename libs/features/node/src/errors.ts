@@ -38,7 +38,6 @@ export class AttachmentError extends KubeOvnError<{
 /** Steps of an attachment, named as upstream names them in events. */
 export type AttachmentStage =
   | 'provider'
-  | 'validate-request'
   | 'get-pod'
   | 'parse-address'
   | 'parse-routes'

@@ -10,7 +10,7 @@ import { attachmentId, desiredAttachment, type DesiredAttachment } from './desir
 import type { PodDevice } from './device.ts'
 import { announcePodEnd, comparePodEnd, configurePodEnd } from './link.ts'
 import { awaitGateways } from './gateway-check.ts'
-import { hostNicName, longestInterfaceName } from './names.ts'
+import { formerHostNicName, hostNicName } from './names.ts'
 import { PodPorts } from './ports.ts'
 import type { AttachmentRequest } from './snapshot.ts'
 import { VethDevice } from './veth.ts'
@@ -77,7 +77,7 @@ export class PodNics implements Disposable {
     const startedMs = this.#deps.clock.monotonic()
     const seen = { uid: request.podUid }
     try {
-      const hostName = requireHostName(request)
+      const hostName = hostNicName(request.containerId, request.ifName)
       const abort = new AbortController()
       const attachment = await this.#mutex.run(hostName, async () => {
         this.#adding.set(hostName, abort)
@@ -120,13 +120,18 @@ export class PodNics implements Disposable {
 
   /** Takes a pod off the network; that it is not on it is fine. Needs neither the pod's namespace nor its name. */
   async remove(asked: AttachmentRequest): Promise<void> {
-    const hostName = requireHostName(asked)
-    const request = this.#named(asked, hostName)
+    const hostName = hostNicName(asked.containerId, asked.ifName)
+    const former = this.#formerName(asked)
+    const request = this.#named(asked, former ?? hostName)
     this.#adding.get(hostName)?.abort(this.#error(request, 'get-pod', 'the runtime removes the attachment'))
     try {
-      // A row that is still there is collected as stale: the pod must not hang for a database that does not answer.
-      const { wasThere } = await this.#mutex.run(hostName, () => this.#detach(hostName))
-      if (!wasThere) return
+      let isRemoved = false
+      for (const name of former === undefined ? [hostName] : [hostName, former]) {
+        // A row that is still there is collected as stale: the pod must not hang for a database that does not answer.
+        const { wasThere } = await this.#mutex.run(name, () => this.#detach(name))
+        isRemoved ||= wasThere
+      }
+      if (!isRemoved) return
       this.#deps.log.info('attachment removed', {
         pod: keyOf(request),
         hostName,
@@ -144,7 +149,7 @@ export class PodNics implements Disposable {
    * @throws AttachmentDiffersError
    */
   async check(request: AttachmentRequest): Promise<void> {
-    const hostName = requireHostName(request)
+    const hostName = this.#formerName(request) ?? hostNicName(request.containerId, request.ifName)
     const { pods, subnets, nodes, nodeName } = this.#deps
     const labels = nodes.store.get(nodeName)?.metadata.labels ?? {}
     const found = readAllocation(request, { pods: pods.store, subnets: subnets.store, labels }, true)
@@ -190,6 +195,21 @@ export class PodNics implements Disposable {
   async removePort(hostName: string): Promise<void> {
     const { failure } = await this.#mutex.run(hostName, () => this.#detach(hostName))
     if (failure !== undefined) throw failure
+  }
+
+  /** The name that upstream or an earlier release gave to this attachment, if it is of them. */
+  #formerName({ containerId, ifName, podNamespace, podName, netns }: AttachmentRequest): string | undefined {
+    const name = formerHostNicName(containerId, ifName)
+    const ids = name === undefined ? undefined : findInterface(this.#deps.ovs, name)?.external_ids
+    if (ids === undefined) return undefined
+    const owner = ids[attachmentId.containerId]
+    // Upstream does not note the container.
+    const isOfPod =
+      (netns !== '' && ids[attachmentId.podNetns] === netns) ||
+      (podName !== '' &&
+        ids[attachmentId.podName] === podName &&
+        ids[attachmentId.podNamespace] === podNamespace)
+    return (owner === undefined ? isOfPod : owner === containerId) ? name : undefined
   }
 
   /** Completes a request that does not say which pod it is about, by what the port says. */
@@ -314,16 +334,6 @@ export class PodNics implements Disposable {
 
 function keyOf({ podNamespace, podName }: AttachmentRequest): string {
   return `${podNamespace}/${podName}`
-}
-
-function requireHostName(request: AttachmentRequest): string {
-  const hostName = hostNicName(request.containerId, request.ifName)
-  if (hostName !== undefined) return hostName
-  throw new AttachmentError({
-    pod: keyOf(request),
-    stage: 'validate-request',
-    reason: `interface name "${request.ifName}" is too long: at most ${longestInterfaceName} characters`,
-  })
 }
 
 function stageOf(error: unknown): AttachmentStage {

@@ -12,7 +12,7 @@ import { startOpenVswitch, type OpenVswitchDatabase } from '@kube-ovn/testing-ov
 import { OvsdbClient } from 'ovsdb-client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AttachmentDiffersError, AttachmentError } from '../errors.ts'
-import { localOvsTables } from '../local-ovs.ts'
+import { addPortOperations, findBridge, localOvsTables } from '../local-ovs.ts'
 import { Objects } from '../testing/objects.ts'
 import { Observable } from '../observable.ts'
 import { PodNics } from './feature.ts'
@@ -31,6 +31,13 @@ const refusals = [
   { operation: 'route replace', subject: '0.0.0.0/0', errno: 'ENETUNREACH' },
   { operation: 'route replace', subject: '::/0', errno: 'EINVAL' },
 ] as const
+
+/** Ports under the name that an interface `storage` of the container had before, and whether they are its. */
+const formers: readonly { whose: string; ids: Readonly<Record<string, string>>; isOurs: boolean }[] = [
+  { whose: 'upstream', ids: { pod_name: 'web-0', pod_namespace: 'shop' }, isOurs: true },
+  { whose: 'an earlier release', ids: { container_id: '0123456789abcdef' }, isOurs: true },
+  { whose: 'somebody else', ids: { container_id: '0123456789abffff', pod_name: 'web-0' }, isOurs: false },
+]
 
 describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missing})`}`, () => {
   let database: OpenVswitchDatabase
@@ -88,7 +95,10 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
           ...{ host: stack.use(open({ netns: host })), open, writeSysctl },
           announce: announceAddresses,
         },
-        pods: { store: storeOf<Pod>({ 'shop/web-0': allocatedPod }), onChange: neverChanges },
+        pods: {
+          store: storeOf<Pod>({ 'shop/web-0': allocatedPod, 'shop/web-1': neighbourPod }),
+          onChange: neverChanges,
+        },
         subnets: { store: storeOf<Subnet>(networks), onChange: neverChanges },
         reporter: {
           ...{ added: ignore, addFailed: ignore, removed: ignore, removeFailed: ignore, waited: ignore },
@@ -103,8 +113,10 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
   async function add() {
     using _installs = ovs.onChange(() => {
       const ports = [...ovs.cache.scan('Interface')]
-      const row = ports.find(({ external_ids: ids }) => ids['iface-id'] !== undefined)
-      if (row === undefined || row.external_ids['ovn-installed'] === 'true') return
+      const row = ports.find(
+        ({ external_ids: ids }) => ids['iface-id'] !== undefined && ids['ovn-installed'] !== 'true',
+      )
+      if (row === undefined) return
       void ovs.transact([
         ovs.operations.mutate('Interface', row._uuid, [
           ['external_ids', 'insert', { 'ovn-installed': 'true' }],
@@ -199,6 +211,43 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
     await nics.remove(request)
   })
 
+  it.each(['storage', 'fifteen-letters'])(
+    'is not touched by that of another pod whose container has an id that begins alike, with an interface named %s, too',
+    async (ifName) => {
+      const first = { ...request, ifName, provider: 'ext.default.ovn' }
+      const second = {
+        ...{ ...first, containerId: '01234567ffffffff', netns: network.namespace('pod-1').path },
+        ...{ podName: 'web-1', podUid: 'uid-2' },
+      }
+      request = first
+      await add()
+      request = second
+      await add()
+      await nics.check(first)
+      await nics.check(second)
+      await nics.remove(second)
+      await nics.check(first)
+      await nics.remove(first)
+      expect(await database.vsctl('list-ports', 'br-int')).toBe('')
+    },
+  )
+
+  it.each(formers)(
+    'is removed under the name that it had before, where that is of $whose: $isOurs',
+    async ({ ids, isOurs }) => {
+      const former = '01234_storage_h'
+      using node = openNetlink({ netns: host })
+      node.createVeth({ name: former, peer: { name: 'peer' } })
+      const bridge = findBridge(ovs, 'br-int')
+      if (bridge === undefined) throw new TypeError('there is no br-int')
+      await ovs.transact(addPortOperations(ovs, bridge, { name: former, external_ids: ids }))
+      await nics.remove({ ...request, ifName: 'storage' })
+      expect(await database.vsctl('list-ports', 'br-int')).toBe(isOurs ? '' : former)
+      expect(node.link(former) === undefined).toBe(isOurs)
+      await nics.removePort(former)
+    },
+  )
+
   it('is not said to be collected while the database does not let go of its port', async () => {
     await add()
     const collect = (): Promise<number> => nics.collect('kube-ovn', [])
@@ -248,6 +297,14 @@ const allocatedPod: Pod = {
       [podAnnotations('vip.default.ovn').cidr.key]: '10.21.0.0/16',
       'vip.default.ovn.kubernetes.io/vip': 'front',
     },
+  },
+  spec: { containers: [] },
+}
+
+const neighbourPod: Pod = {
+  metadata: {
+    ...{ namespace: 'shop', name: 'web-1', uid: 'uid-2' },
+    annotations: networkOf('ext.default.ovn', 'ext', '10.20.0.6,fd00:10:20::6', '00:00:00:53:6b:b9'),
   },
   spec: { containers: [] },
 }
