@@ -133,6 +133,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
     probations,
     lifelines,
     obstacles,
+    takeArrived: () => events.takeArrived(),
     clock,
     log,
   })

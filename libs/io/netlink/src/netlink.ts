@@ -73,7 +73,7 @@ export function watchNetlink(
   selection: api.WatchSelection,
   listener: (event: api.NetlinkEvent) => void,
   options: api.WatchOptions & { readonly netns?: api.NamespaceReference } = {},
-): Disposable {
+): api.Watch {
   return openMulticast(
     { ...options, protocol: routingProtocol, groupMask: groupMask(selection) },
     (arrival) => {
@@ -338,7 +338,7 @@ class KernelNetlink implements api.Netlink {
     selection: api.WatchSelection,
     listener: (event: api.NetlinkEvent) => void,
     options: api.WatchOptions = {},
-  ): Disposable {
+  ): api.Watch {
     const netns = this.#socket.openNamespace()
     try {
       return watchNetlink(selection, listener, { ...options, netns })

@@ -318,6 +318,12 @@ export interface RequestName {
   readonly subject: string
 }
 
+/** Tells of changes, until disposed. */
+export interface Watch extends Disposable {
+  /** Tells the listener now of what the kernel has told by now, which the event loop would come to later. */
+  takeArrived(): void
+}
+
 /**
  * Is a routing socket in one network namespace.
  *
@@ -377,9 +383,5 @@ export interface Netlink extends Disposable {
    * Tells the listener of every change, until disposed. It costs no thread, and keeps the process alive only with
    * `ref: true`.
    */
-  watch(
-    selection: WatchSelection,
-    listener: (event: NetlinkEvent) => void,
-    options?: WatchOptions,
-  ): Disposable
+  watch(selection: WatchSelection, listener: (event: NetlinkEvent) => void, options?: WatchOptions): Watch
 }

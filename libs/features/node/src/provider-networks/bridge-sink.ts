@@ -21,6 +21,7 @@ import {
 } from '../local-ovs.ts'
 import { BridgeRows, datapathKey, hasExchangedNames, ownerOf, type Connection } from './bridge-rows.ts'
 import { ProviderNetworkInvalidError, ProviderNicTakenBackError } from './errors.ts'
+import { FallenLinks } from './fallen-links.ts'
 import { putAddresses, putRoutes, readLinkState } from './link-state.ts'
 import { mappingKeys } from './mappings.ts'
 import { confirmed, keptVlans, NicMoves, printOf, type KeptNic, type NicMovesOptions } from './nic-moves.ts'
@@ -38,6 +39,8 @@ export const providerBridges: SinkKind<ProviderBridge> = {
 
 export interface ProviderBridgeSinkOptions extends NicMovesOptions {
   readonly obstacles: Obstacles
+  /** Has `onEvent` tell now of all that the kernel has told by now. */
+  takeArrived(): void
 }
 
 /**
@@ -52,6 +55,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
   readonly #rows: BridgeRows
   readonly #moves: NicMoves
   readonly #vlans: VlanPlans
+  readonly #fallen: FallenLinks
   /** By network: names and indexes of the links whose changes concern it. */
   readonly #concerned = new Map<
     string,
@@ -62,7 +66,8 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     this.#options = options
     this.#rows = new BridgeRows(options.ovs)
     this.#moves = new NicMoves(options, this.#rows)
-    this.#vlans = new VlanPlans(options, this.#rows, this.#moves)
+    this.#fallen = new FallenLinks(options.probations, () => options.takeArrived())
+    this.#vlans = new VlanPlans(options, this.#rows, this.#moves, this.#fallen)
   }
 
   [Symbol.dispose](): void {
@@ -132,6 +137,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
       onEvent((event) => {
         if (event.kind === 'resync') listener(undefined)
         else if (event.kind === 'link') {
+          this.#fallen.hear(event)
           const { name, vlanId, linkIndex = 0 } = event.link
           // A VLAN interface of a NIC may be one to keep.
           tell(
@@ -360,14 +366,24 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
       ])
     for (const one of [link, ends])
       if (!one.isUp) changes.push([`${one.name} up`, () => host.changeLink(one.index, { up: true })])
+    const known = probations.get(network)
+    const kept = known?.kept
+    const present = readLinkState(host, ends.index)
+    const hasFallen = kept?.bridgeIndex === ends.index && this.#fallen.has(ends)
+    if (hasFallen)
+      changes.push([
+        `what ${bridge} had before it was down`,
+        () => {
+          this.#moves.fill(ends.index, kept.state)
+          this.#fallen.forget(ends.index)
+        },
+      ])
     const stray = readLinkState(host, link.index)
     if (stray.addresses.length > 0)
       changes.push([
         `${stray.addresses.map(({ cidr }) => cidr).join(' ')} of ${nic} on ${bridge}`,
         () => this.#moves.transfer(stray, link.index, ends.index),
       ])
-    const known = probations.get(network)
-    const kept = known?.kept
     const isBare =
       kept !== undefined && kept.bridgeIndex !== ends.index && kept.bridge === bridge && kept.bridgeIndex > 0
     if (isBare && kept.state.addresses.length + kept.state.routes.length > 0)
@@ -379,7 +395,7 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
           putRoutes(host, ends.index, kept.state)
         },
       ])
-    const state = isBare ? kept.state : readLinkState(host, ends.index)
+    const state = isBare || hasFallen ? kept.state : present
     const {
       taken,
       next: nextVlans,
@@ -423,14 +439,10 @@ export class ProviderBridgeSink implements Sink<ProviderBridge>, Disposable {
     const bridge = connection?.row.name ?? known?.kept.bridge ?? ''
     const nic = connection?.nic?.name ?? known?.kept.nic ?? ''
     const ends = connection === undefined ? undefined : host.link(bridge)
-    // It was made anew and is bare, or it has what it has been given since.
-    const isAsKept = ends === undefined || ends.index !== known?.kept.bridgeIndex
-    const state =
-      known !== undefined && isAsKept
-        ? known.kept.state
-        : ends === undefined
-          ? { addresses: [], routes: [] }
-          : readLinkState(host, ends.index)
+    const present = ends === undefined ? { addresses: [], routes: [] } : readLinkState(host, ends.index)
+    // It was made anew or down and is bare, or it has what it has been given since.
+    const isAsKept = ends === undefined || ends.index !== known?.kept.bridgeIndex || this.#fallen.has(ends)
+    const state = known !== undefined && isAsKept ? known.kept.state : present
     const source =
       known?.kept.source ?? (connection !== undefined && hasExchangedNames(connection.row) ? bridge : nic)
     const isReverted = known?.state === 'reverted' && connection === undefined

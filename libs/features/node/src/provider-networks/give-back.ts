@@ -30,6 +30,7 @@ export async function giveNicsBack({ ovs, host, clock, log }: GiveBackOptions): 
     ...{ ovs, host, probations, clock, log },
     ...{ lifelines: noLifelines, obstacles: new Obstacles() },
     onEvent: (listener) => events.listen(listener),
+    takeArrived: () => events.takeArrived(),
   })
   for (const network of sink.owned()) {
     try {

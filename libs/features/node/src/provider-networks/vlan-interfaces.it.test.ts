@@ -198,6 +198,34 @@ describe.skipIf(missing)(
       await settle()
     })
 
+    it.each([
+      ['is down', false],
+      ['was down for a moment', true],
+    ])('and the bridge get back what Linux takes from a link that %s', async (_what, comesUp) => {
+      addRoutedVlan()
+      ip('route', 'add', '10.97.0.0/16', 'via', '10.99.0.1', 'dev', 'eth1')
+      ip('addr', 'add', 'fd00:99::2/64', 'dev', 'eth1', 'nodad')
+      ip('-6', 'route', 'add', 'fd00:97::/64', 'via', 'fd00:99::1', 'dev', 'eth1')
+      start()
+      put({ preserveVlanInterfaces: true })
+      await until(ready, 'true')
+      await settle()
+      const ipv6 = () =>
+        `${ip('-6', 'addr', 'show', 'br-quay')}${ip('-6', 'route', 'show', 'dev', 'br-quay')}`
+      for (const link of ['br-quay', 'br-quay-vlan100']) {
+        ip('link', 'set', link, 'down')
+        if (comesUp) ip('link', 'set', link, 'up')
+      }
+      await until(() => has('br-quay'), ['10.99.0.2/24', '10.97.0.0/16 via 10.99.0.1'])
+      await until(() => has('br-quay-vlan100'), moved)
+      await vi.waitFor(() => expect(ipv6()).toMatch(/fd00:99::2\/64[^]*fd00:97::\/64 via fd00:99::1/))
+      await settle()
+      // What somebody takes away stays away.
+      ip('route', 'del', '10.97.0.0/16', 'dev', 'br-quay')
+      await settle()
+      expect(has('br-quay')).toEqual(['10.99.0.2/24'])
+    })
+
     it('are those that are named, as soon as they are there, for as long as they are named', async () => {
       addVlan('eth1.200', '10.200.0.2/24', '02:00:00:00:99:c8')
       start()

@@ -1,6 +1,7 @@
 import type { SinkPlan } from '@kube-ovn/fragments'
 import type { LinkInfo } from '@kube-ovn/netlink'
 import type { BridgeRows, Connection } from './bridge-rows.ts'
+import type { FallenLinks } from './fallen-links.ts'
 import { readLinkState } from './link-state.ts'
 import type { NicMoves, NicMovesOptions, VlanMove } from './nic-moves.ts'
 import type { ProviderBridge } from './snapshot.ts'
@@ -40,15 +41,18 @@ export class VlanPlans {
   readonly #options: Pick<NicMovesOptions, 'host' | 'ovs' | 'probations'>
   readonly #rows: BridgeRows
   readonly #moves: NicMoves
+  readonly #fallen: FallenLinks
 
   constructor(
     options: Pick<NicMovesOptions, 'host' | 'ovs' | 'probations'>,
     rows: BridgeRows,
     moves: NicMoves,
+    fallen: FallenLinks,
   ) {
     this.#options = options
     this.#rows = rows
     this.#moves = moves
+    this.#fallen = fallen
   }
 
   /**
@@ -77,8 +81,13 @@ export class VlanPlans {
     const { name, id, port, device } = wanted
     const known = probations.get(network)?.kept.vlans?.find((one) => one.id === id)
     const ends = host.link(port)
-    const from = device ?? (known === undefined || known.portIndex === ends?.index ? ends : undefined)
-    const state = from === undefined ? known?.state : readLinkState(host, from.index)
+    const from = device ?? ends
+    const present = from && readLinkState(host, from.index)
+    const isAsKnown =
+      device !== undefined ||
+      known === undefined ||
+      (ends?.index === known.portIndex && !this.#fallen.has(ends))
+    const state = isAsKnown ? present : known.state
     return {
       ...{ name, id, port, portIndex: ends?.index ?? 0 },
       mtu: device?.mtu ?? known?.mtu ?? nic.mtu,
@@ -138,13 +147,16 @@ export class VlanPlans {
         continue
       }
       if (!ends.isUp) changes.push([`${port} up`, () => host.changeLink(ends.index, { up: true })])
-      if (before !== undefined && before.portIndex !== ends.index) {
-        mustNote = true
+      const isNew = before !== undefined && before.portIndex !== ends.index
+      if (isNew) mustNote = true
+      if (before !== undefined && (isNew || this.#fallen.has(ends)))
         changes.push([
-          `what ${port} had before it was made anew`,
-          () => this.#moves.fill(ends.index, before.state),
+          `what ${port} had before it was ${isNew ? 'made anew' : 'down'}`,
+          () => {
+            this.#moves.fill(ends.index, before.state)
+            this.#fallen.forget(ends.index)
+          },
         ])
-      }
       if (device !== undefined)
         changes.push([
           `${name}, which has come back, in ${port}`,
