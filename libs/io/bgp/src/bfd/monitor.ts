@@ -31,6 +31,8 @@ export interface BfdDependencies {
   /** The state of the session with a neighbour is another one. */
   readonly changed?: (neighbor: string) => void
   readonly netns?: string | undefined
+  /** Whether neighbours are spoken with from their first packet on, and not before. */
+  readonly isPassive?: boolean | undefined
 }
 
 /** What the kernel refuses is tried again; by then the other owner of the port, or the missing route, may be there or gone. */
@@ -38,8 +40,9 @@ const retryMs = 2000
 
 /** Watches neighbours by BFD. */
 export class BfdMonitor implements Disposable {
+  readonly #timers: BfdTimers
   readonly #deps: BfdDependencies
-  readonly #neighbors: ReadonlyMap<string, Watched>
+  readonly #neighbors = new Map<string, Watched>()
   readonly #listeners = new Map<AddressFamily, Disposable>()
   readonly #counters: BfdCounters = { received: 0, dropped: 0, invalid: 0, unknown: 0, errors: 0 }
   readonly #told = new Set<string>()
@@ -47,10 +50,9 @@ export class BfdMonitor implements Disposable {
   #isStopped = false
 
   constructor(neighbors: readonly string[], timers: BfdTimers, dependencies: BfdDependencies) {
+    this.#timers = timers
     this.#deps = dependencies
-    this.#neighbors = new Map(
-      neighbors.map((address) => [address, new Watched(address, timers, dependencies)]),
-    )
+    this.#set(neighbors)
   }
 
   get counters(): Readonly<BfdCounters> {
@@ -61,13 +63,21 @@ export class BfdMonitor implements Disposable {
     return this.#neighbors.get(neighbor)?.status
   }
 
+  /** Begins with those that are new, and leaves those alone that are not named any more. Sessions with all others go on. */
+  async watch(neighbors: readonly string[]): Promise<void> {
+    this.#set(neighbors)
+    await this.start()
+  }
+
   /** Begins. What the kernel refuses is logged, and tried again. */
   async start(): Promise<void> {
+    this.#retry?.[Symbol.dispose]()
     const families = new Set([...this.#neighbors.keys()].map(familyOfText))
     for (const family of families) await this.#try(family, () => this.#listen(family))
     for (const [address, neighbor] of this.#neighbors) await this.#try(address, () => neighbor.open())
     const isWhole =
-      this.#listeners.size === families.size && [...this.#neighbors.values()].every(({ isOpen }) => isOpen)
+      [...families].every((family) => this.#listeners.has(family)) &&
+      [...this.#neighbors.values()].every(({ isOpen }) => isOpen)
     if (!isWhole && !this.#isStopped)
       this.#retry = this.#deps.clock.setTimer(retryMs, () => void this.start())
   }
@@ -84,10 +94,22 @@ export class BfdMonitor implements Disposable {
     for (const listener of this.#listeners.values()) listener[Symbol.dispose]()
   }
 
+  #set(neighbors: readonly string[]): void {
+    for (const [address, gone] of this.#neighbors) {
+      if (neighbors.includes(address)) continue
+      this.#neighbors.delete(address)
+      gone[Symbol.dispose]()
+    }
+    for (const address of neighbors)
+      if (!this.#neighbors.has(address))
+        this.#neighbors.set(address, new Watched(address, this.#timers, this.#deps))
+  }
+
   async #listen(family: AddressFamily): Promise<void> {
     if (this.#listeners.has(family)) return
     const listener = await listenBfd(family, this.#deps.netns, (from, bytes) => this.#take(from, bytes))
-    if (this.#isStopped) listener[Symbol.dispose]()
+    // Another call may have been faster.
+    if (this.#isStopped || this.#listeners.has(family)) listener[Symbol.dispose]()
     else this.#listeners.set(family, listener)
   }
 
@@ -168,9 +190,9 @@ class Watched implements Disposable {
   }
 
   #begin(): BfdSession {
-    const { clock, random, lost, reached, changed } = this.#deps
+    const { clock, random, lost, reached, changed, isPassive } = this.#deps
     const session = new BfdSession(
-      { ...this.#timers, clock, random, discriminator: 1 + Math.floor(random() * 0xffffffff) },
+      { ...this.#timers, clock, random, isPassive, discriminator: 1 + Math.floor(random() * 0xffffffff) },
       {
         send: (packet) => this.#sender?.send(encodeBfdPacket(packet)),
         changed: () => changed?.(this.#address),

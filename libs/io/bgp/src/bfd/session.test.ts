@@ -19,7 +19,11 @@ beforeEach(() => {
   reaches = { here: true, there: true }
 })
 
-function endOf(name: string, timers: Partial<BfdTimers>, other: () => End | undefined): End {
+function endOf(
+  name: string,
+  timers: Partial<BfdTimers> & { readonly isPassive?: boolean },
+  other: () => End | undefined,
+): End {
   const [sent, events]: [BfdPacket[], string[]] = [[], []]
   const session = new BfdSession(
     {
@@ -41,7 +45,7 @@ function endOf(name: string, timers: Partial<BfdTimers>, other: () => End | unde
   return { session, sent, events }
 }
 
-function pair(ours: Partial<BfdTimers> = {}, theirs: Partial<BfdTimers> = {}): readonly [End, End] {
+function pair(ours: Parameters<typeof endOf>[1] = {}, theirs: Partial<BfdTimers> = {}): readonly [End, End] {
   const ends: [End, End] = [endOf('here', ours, () => ends[1]), endOf('there', theirs, () => ends[0])]
   for (const { session } of ends) session.start()
   return ends
@@ -62,6 +66,27 @@ describe('a session of BFD', () => {
     }
     clock.advance(3_000)
     expect(ends.map(({ sent }) => sent.length)).toEqual([10, 10])
+  })
+
+  it('says nothing, if it is passive, to who says nothing: neither before nor after, nor when it ends', () => {
+    const [here, there] = pair({ isPassive: true })
+    clock.advance(2_500)
+    expect(here.events).toEqual(['up'])
+    reaches['there'] = false
+    clock.advance(2_000)
+    expect(here.events).toEqual(['up', 'nothing was heard for 900 ms'])
+    expect(here.sent.at(-1)).toMatchObject({ state: 'down', diagnostic: 1 })
+    here.sent.length = 0
+    clock.advance(60_000)
+    expect(here.sent).toEqual([])
+    reaches['there'] = true
+    clock.advance(3_000)
+    expect([here, there].map(({ session }) => session.status.state)).toEqual(['up', 'up'])
+    const alone = endOf('here', { isPassive: true }, () => undefined)
+    alone.session.start()
+    clock.advance(60_000)
+    alone.session.stop()
+    expect(alone.sent).toEqual([])
   })
 
   it('is lost after the time that both have agreed on, at either end, and comes up again', () => {

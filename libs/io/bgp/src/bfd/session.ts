@@ -17,6 +17,8 @@ export interface BfdSessionOptions extends BfdTimers {
   readonly clock: Clock
   /** In [0, 1), as Math.random. */
   readonly random: () => number
+  /** Says nothing to a neighbour that it does not hear (RFC 5880, section 6.1). */
+  readonly isPassive?: boolean | undefined
 }
 
 export interface BfdHandlers {
@@ -42,7 +44,10 @@ export interface BfdStatus {
 const slowTxMs = 1000
 const largestMicroseconds = 4_294_967_295
 
-/** A session of BFD with a neighbour on the link, in asynchronous mode (RFC 5880, 5881). It sends from its beginning to its end. */
+/**
+ * A session of BFD with a neighbour on the link, in asynchronous mode (RFC 5880, 5881). It sends from its beginning to its end, or, where it is
+ * passive, as long as it hears the neighbour.
+ */
 export class BfdSession {
   readonly #options: BfdSessionOptions
   readonly #handlers: BfdHandlers
@@ -70,6 +75,7 @@ export class BfdSession {
   }
 
   start(): void {
+    if (this.#isSilent) return
     this.#send()
     this.#schedule()
   }
@@ -78,9 +84,10 @@ export class BfdSession {
   stop(): void {
     this.#sending?.[Symbol.dispose]()
     this.#detection?.[Symbol.dispose]()
+    const isSilent = this.#isSilent
     this.#state = 'admin-down'
     this.#diagnostic = diagnostic.administrativelyDown
-    this.#send()
+    if (!isSilent) this.#send()
   }
 
   /** Takes a packet of the neighbour. One that is for another session is passed over. */
@@ -137,8 +144,13 @@ export class BfdSession {
     return this.#state === 'up' ? minTxMs : Math.max(minTxMs, slowTxMs)
   }
 
+  get #isSilent(): boolean {
+    return this.#options.isPassive === true && this.#remote === undefined
+  }
+
   #schedule(): void {
     this.#sending?.[Symbol.dispose]()
+    if (this.#isSilent) return
     const { clock, random, multiplier } = this.#options
     const remoteMs = (this.#remote?.requiredMinRxUs ?? 1) / 1000
     const isAskedForSilence =
