@@ -50,6 +50,7 @@ export default defineConfig({
           { text: 'Services without kube-proxy', link: '/design/node-services' },
           { text: 'Probes of kubelets', link: '/design/node-kubelet-probes' },
           { text: 'Routers in underlays', link: '/design/node-router-macs' },
+          { text: 'Ways out for VPCs', link: '/design/node-eip' },
           { text: 'Design of each feature', link: '/design/' },
         ],
       },

@@ -18,6 +18,7 @@ import { furtherNics } from './further-nics.ts'
 import { gatewayMoves } from './gateway-moves.ts'
 import { ipv6Clients } from './ipv6-clients.ts'
 import { multicastGroups } from './multicast-groups.ts'
+import { sharedWays } from './shared-ways.ts'
 import { useSuiteLab } from './suite-lab.ts'
 import { underlayNodes } from './underlay-nodes.ts'
 import { vpcNics } from './vpc-nics.ts'
@@ -79,6 +80,7 @@ describe('packets of VPCs, one of them with two next hops', () => {
   vpcTraces(ferry)
   vpcNics(ferry)
   bfdNextHops(ferry)
+  sharedWays(ferry)
   gatewayMoves(ferry)
 })
 

@@ -14,10 +14,14 @@ import {
   type Service,
   type ServiceCidr,
 } from '@kube-ovn/kube'
+import { ovnEipLabel } from '@kube-ovn/annotations'
 import {
+  ovnEipResource,
+  ovnEipType,
   providerNetworkResource,
   subnetResource,
   vlanResource,
+  type OvnEip,
   type ProviderNetwork,
   type Subnet,
   type Vlan,
@@ -37,6 +41,8 @@ export interface Informers {
   readonly subnets: Informer<Subnet>
   readonly networks: Informer<ProviderNetwork>
   readonly vlans: Informer<Vlan>
+  /** Those of routers and nodes. */
+  readonly ovnEips: Informer<OvnEip>
 }
 
 /** Watches what the agent decides by. */
@@ -57,6 +63,13 @@ export function createInformers(
     subnets: new Informer({ ...common, resource: subnetResource, trim: trimSubnet }),
     networks: new Informer({ ...common, resource: providerNetworkResource, trim: trimStatus }),
     vlans: new Informer({ ...common, resource: vlanResource, trim: trimVlan }),
+    ovnEips: new Informer({
+      ...common,
+      resource: ovnEipResource,
+      // There may be thousands for NAT, which are no concern of nodes.
+      labelSelector: `${ovnEipLabel.type} in (${ovnEipType.nodePort},${ovnEipType.routerPort})`,
+      trim: trimOvnEip,
+    }),
   }
 }
 
@@ -159,6 +172,24 @@ export function trimVlan(vlan: Vlan): Vlan {
   if (status === undefined) return rest
   const { subnets: _subnets, ...kept } = status
   return { ...rest, status: kept }
+}
+
+/** Keeps of an OvnEip what it has and where, and whether it is about to go. */
+function trimOvnEip({ metadata, status = {} }: OvnEip): OvnEip {
+  const { name, uid = '', resourceVersion = '', labels = {}, deletionTimestamp } = metadata
+  const { type, v4Ip, v6Ip, macAddress } = status
+  return {
+    metadata: {
+      ...{ name, uid, resourceVersion, labels },
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    },
+    status: {
+      ...(type === undefined ? {} : { type }),
+      ...(v4Ip === undefined ? {} : { v4Ip }),
+      ...(v6Ip === undefined ? {} : { v6Ip }),
+      ...(macAddress === undefined ? {} : { macAddress }),
+    },
+  }
 }
 
 /** Keeps of a subnet what nodes go by. Counters in the status change with every pod; they do not concern a node. */

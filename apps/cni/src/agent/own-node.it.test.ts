@@ -1,4 +1,4 @@
-import { nodeAnnotations } from '@kube-ovn/annotations'
+import { nodeAnnotations, sharedGatewayLabel } from '@kube-ovn/annotations'
 import {
   EventRecorder,
   IndexedStore,
@@ -96,6 +96,17 @@ describe('the token of an agent', () => {
     await expect(write(agent, 'node-2', { metadata: { labels: { [ready]: 'true' } } })).rejects.toThrow(
       KubeDeniedError,
     )
+  })
+
+  it('says by a label of its own node whether that forwards for VPCs', async () => {
+    for (const forwards of ['true', 'false', null]) {
+      await write(agent, 'node-1', { metadata: { labels: { [sharedGatewayLabel]: forwards } } })
+      const own = await api.client.get(nodes, { name: 'node-1' })
+      expect(own?.metadata.labels?.[sharedGatewayLabel] ?? null).toBe(forwards)
+    }
+    await expect(
+      write(agent, 'node-2', { metadata: { labels: { [sharedGatewayLabel]: 'true' } } }),
+    ).rejects.toThrow(KubeDeniedError)
   })
 
   const annotations = { [chassis]: 'stolen' }

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { hostname } from 'node:os'
+import { BfdMonitor } from '@kube-ovn/bgp/bfd'
 import {
   createNodeKernel,
   findInterface,
@@ -15,7 +16,7 @@ import {
 import { EventRecorder, KubeClient, loadAccess } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import { openNetfilter } from '@kube-ovn/netfilter'
-import { openFlows, openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
+import { holdFreshNamespace, openFlows, openNetlink, readSysctl, writeSysctl } from '@kube-ovn/netlink'
 import { BridgeConnection, flowOf, MacTables } from '@kube-ovn/ovs'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { announceAddresses } from '@kube-ovn/probes'
@@ -45,8 +46,8 @@ import { version } from './version.ts'
 /** Upstream's name of the daemon, as events show it. */
 const component = 'kube-ovn-cni'
 
-function unsyncedOf({ pods, nodes, subnets, networks, vlans }: Informers): readonly string[] {
-  return Object.entries({ pods, nodes, subnets, networks, vlans }).flatMap(([name, { health }]) =>
+function unsyncedOf({ pods, nodes, subnets, networks, vlans, ovnEips }: Informers): readonly string[] {
+  return Object.entries({ pods, nodes, subnets, networks, vlans, ovnEips }).flatMap(([name, { health }]) =>
     health.isSynced ? [] : [name],
   )
 }
@@ -144,6 +145,7 @@ export async function runAgent(
     informers.subnets,
     informers.networks,
     informers.vlans,
+    informers.ovnEips,
     ...(watched === undefined ? [] : [watched.services, watched.slices]),
   ]) {
     informer.start(signal)
@@ -179,12 +181,17 @@ export async function runAgent(
       subnets: informers.subnets,
       networks: informers.networks,
       vlans: informers.vlans,
+      ovnEips: informers.ovnEips,
       pods: informers.pods,
       serviceCidrs,
       bridges: {
         flowOf,
         open: (bridge, listeners) =>
           BridgeConnection.open(join(dirname(config.ovsSocket), `${bridge}.mgmt`), 10_000, listeners),
+      },
+      namespaces: {
+        ...{ create: holdFreshNamespace, open: openNetlink, readSysctl, writeSysctl },
+        speakBfd: (timers, dependencies) => new BfdMonitor([], timers, dependencies),
       },
       macTables: new MacTables({
         pidFile: join(dirname(config.ovsSocket), 'ovs-vswitchd.pid'),
@@ -228,6 +235,7 @@ export async function runAgent(
     informers.subnets.synced,
     informers.networks.synced,
     informers.vlans.synced,
+    informers.ovnEips.synced,
     informers.pods.synced,
     watched?.services.synced,
     watched?.slices.synced,

@@ -3,7 +3,7 @@ import type { OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import type { NewRow, Operation, OvsdbClient } from 'ovsdb-client'
 
 /** Key of `external_ids` that says which logical port an interface is. */
-const ifaceIdKey = 'iface-id'
+export const ifaceIdKey = 'iface-id'
 
 /** The integration bridge, on which ovn-controller works. */
 export const integrationBridge = 'br-int'
@@ -114,6 +114,14 @@ export function addPortOperations(
     operations.insert('Port', { ...port, name: row.name, interfaces: [{ named: 'interface' }] }, 'port'),
     operations.mutate('Bridge', bridge._uuid, [['ports', 'insert', [{ named: 'port' }]]]),
   ]
+}
+
+/** Takes a logical port from the interfaces that have it: ovn-controller binds it to one, which must not be one that goes. */
+export function unbindOperations(ovs: LocalOvs, ifaceId: string | undefined): readonly Operation[] {
+  if (ifaceId === undefined) return []
+  return ovs.cache
+    .find('Interface', `external_ids:${ifaceIdKey}`, ifaceId)
+    .map(({ _uuid }) => ovs.operations.mutate('Interface', _uuid, [['external_ids', 'delete', [ifaceIdKey]]]))
 }
 
 /** Takes a port off its bridge; with the last reference the rows of port and interface go too, and with them its quality of service. */

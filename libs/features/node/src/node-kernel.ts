@@ -11,7 +11,7 @@ import {
   type SysctlAccess,
 } from '@kube-ovn/fragments'
 import type { Informer } from '@kube-ovn/kube'
-import type { ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
+import type { OvnEip, ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
 import type { EndpointSlice, KubeObject, Node, Pod, Service, ServiceCidr } from '@kube-ovn/kube-api/core'
 import type { Netfilter } from '@kube-ovn/netfilter'
 import type { Flows, Netlink } from '@kube-ovn/netlink'
@@ -29,6 +29,9 @@ import { findInterface, openVswitchRow, type LocalOvs } from './local-ovs.ts'
 import { kubeletProbes } from './kubelet-probes/feature.ts'
 import { mirroring } from './mirroring/feature.ts'
 import { sampling } from './sampling/feature.ts'
+import { madeNicTable, nodeEip } from './node-eip/feature.ts'
+import type { MadeNic } from './node-eip/desired.ts'
+import { GatewayNicSink, type NamespaceAccess } from './node-eip/gateway-nic-sink.ts'
 import { nodeNic } from './node-nic/feature.ts'
 import { NodeLinkSink, type NodeLinkSinkOptions } from './node-nic/link-sink.ts'
 import { portQosFeature } from './port-qos/feature.ts'
@@ -64,6 +67,7 @@ import { stalePorts } from './stale-ports/feature.ts'
 import {
   agentTable,
   nodeTable,
+  ovnEipTable,
   podTable,
   providerNetworkTable,
   serviceCidrTable,
@@ -86,6 +90,8 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   readonly subnets: Objects<Subnet>
   readonly networks: Objects<ProviderNetwork>
   readonly vlans: Objects<Vlan>
+  /** Those of routers and nodes. */
+  readonly ovnEips: Objects<OvnEip>
   /** Of this node only. */
   readonly pods: Objects<Pod>
   /** `undefined` where the API server has no ServiceCIDR objects (before Kubernetes 1.33). */
@@ -110,6 +116,8 @@ export interface NodeKernelOptions extends Omit<FragmentKernelOptions, 'features
   readonly announce: NodeLinkSinkOptions['announce']
   onAnnounceFailed(): void
   readonly sysctls: SysctlAccess
+  /** For what the node does beside its own network. */
+  readonly namespaces: NamespaceAccess
   /** What is known of NICs that were moved into bridges. */
   readonly probations: ProbationFiles<KeptNic>
   /** What must answer after such a move as it did before. */
@@ -139,7 +147,17 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   })
   const healthCheckSink = new HealthCheckSink((server, port) => options.listen(server, port))
   const physicalBridges = new PhysicalBridges(options)
-  const kernel = new FragmentKernel({
+  const madeNics = new Map<string, MadeNic>()
+  const gatewayNicSink = new GatewayNicSink({
+    ...{ host, sysctls, clock, log, random: options.random, onEvent, namespaces: options.namespaces },
+    onMade(link, made) {
+      const old = madeNics.get(link)
+      if (made === undefined) madeNics.delete(link)
+      else madeNics.set(link, made)
+      kernel.changed(madeNicTable, link, old, made)
+    },
+  })
+  const kernel: FragmentKernel = new FragmentKernel({
     ...options,
     features: [
       tunnels,
@@ -157,6 +175,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
       kubeletProbes,
       externalAddresses,
       routerMacs,
+      nodeEip,
     ],
     lanes: [
       [
@@ -178,6 +197,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
         new BridgeFlowSink({ ...options, physicalBridges }),
         new StaticMacSink({ ...options, physicalBridges }),
       ],
+      [gatewayNicSink],
       // It waits for what must answer.
       [bridgeSink],
     ],
@@ -190,8 +210,13 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   kernel.use(events)
   kernel.use(announcements)
   kernel.use(bridgeSink)
+  kernel.use(gatewayNicSink)
   kernel.use(healthCheckSink)
   kernel.use(physicalBridges)
+  kernel.attach(
+    madeNicTable,
+    sourceOf(() => madeNics),
+  )
   attachProviderNetworks(kernel, { ...options, obstacles })
   attachLinks(kernel, options, onEvent)
   attachTunnelMtu(kernel, tunnelMtu)
@@ -208,6 +233,7 @@ export function createNodeKernel(options: NodeKernelOptions): FragmentKernel {
   attachObjects(kernel, subnetTable, options.subnets)
   attachObjects(kernel, providerNetworkTable, options.networks)
   attachObjects(kernel, vlanTable, options.vlans)
+  attachObjects(kernel, ovnEipTable, options.ovnEips)
   attachObjects(kernel, serviceCidrTable, options.serviceCidrs)
   attachObjects(kernel, serviceTable, options.services)
   attachObjects(kernel, sliceTable, options.slices)

@@ -1,4 +1,4 @@
-import { providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
+import { ovnEipResource, providerNetworkResource, subnetResource, vlanResource } from '@kube-ovn/kube-api'
 import { endpointSlices, nodes, pods, serviceCidrs, services } from '@kube-ovn/kube-api/core'
 import type { EndpointSlice } from '@kube-ovn/kube-api/core'
 import { sliceLabel } from '@kube-ovn/annotations'
@@ -41,6 +41,8 @@ export const nodeTable = objectTable({ resource: nodes })
 export const providerNetworkTable = objectTable({ resource: providerNetworkResource })
 export const vlanTable = objectTable({ resource: vlanResource })
 export const subnetTable = objectTable({ resource: subnetResource })
+/** Those of routers and nodes. */
+export const ovnEipTable = objectTable({ resource: ovnEipResource })
 export const serviceTable = objectTable({ resource: services })
 
 /** Slices by the Service that they are of. */

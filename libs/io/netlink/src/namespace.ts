@@ -44,6 +44,18 @@ export function inFreshNamespace<T>(action: () => T extends PromiseLike<unknown>
   }, action)
 }
 
+/** A network namespace that nothing has a name for but a descriptor of this process. */
+export interface HeldNamespace extends Disposable {
+  /** Leads to it in this process alone, until it is disposed of. */
+  readonly path: string
+}
+
+/** Makes an empty network namespace, which ends with the process at the latest. */
+export function holdFreshNamespace(): HeldNamespace {
+  const descriptor = inFreshNamespace(() => openSync('/proc/thread-self/ns/net', 'r'))
+  return { path: `/proc/self/fd/${descriptor}`, [Symbol.dispose]: () => closeSync(descriptor) }
+}
+
 function away<T>(leave: () => void, action: () => T): T {
   const home = openSync('/proc/thread-self/ns/net', 'r')
   try {

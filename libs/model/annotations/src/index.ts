@@ -36,7 +36,14 @@ export { aclLoggingAnnotation, namespaceAnnotations } from './namespace.ts'
 export { deviceAnnotation, networkAnnotations } from './networks.ts'
 export type { NetworkSelection } from './networks.ts'
 export { multiNetworkPolicyAnnotations, networkPolicyAnnotations } from './network-policy.ts'
-export { nodeAnnotations, externalGatewayLabel, nodeLabel, nodeTaint, readNodeNetwork } from './node.ts'
+export {
+  nodeAnnotations,
+  externalGatewayLabel,
+  nodeLabel,
+  nodeTaint,
+  readNodeNetwork,
+  sharedGatewayLabel,
+} from './node.ts'
 export type { NodeNetwork } from './node.ts'
 export {
   networksOfMarks,

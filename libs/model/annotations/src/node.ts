@@ -41,6 +41,9 @@ export const nodeLabel = {
 /** Label of a Node: `true` where routers reach external networks by way of it. User. */
 export const externalGatewayLabel = `${prefix}/external-gw`
 
+/** Label of a Node: `true` where it forwards what VPCs share among nodes, by its OvnEip. Node agent. */
+export const sharedGatewayLabel = `${prefix}/node-ext-gw`
+
 /** Taints of a Node that mean something to us. */
 export const nodeTaint = {
   /** The machine is off, and stays so until the taint is gone. Operator, as for any non-graceful shutdown. */

@@ -4,7 +4,15 @@ import type { Subnet, SubnetSpec } from './subnet.ts'
 /** What of a Subnet is in effect, as far as nodes go by it. */
 type InEffect = Pick<
   SubnetSpec,
-  'cidrBlock' | 'vpc' | 'provider' | 'natOutgoing' | 'mtu' | 'vlan' | 'logicalGateway' | 'u2oInterconnection'
+  | 'cidrBlock'
+  | 'gateway'
+  | 'vpc'
+  | 'provider'
+  | 'natOutgoing'
+  | 'mtu'
+  | 'vlan'
+  | 'logicalGateway'
+  | 'u2oInterconnection'
 >
 
 /**

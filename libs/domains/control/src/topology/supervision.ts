@@ -1,4 +1,4 @@
-import { nodeAnnotations, ovnEipLabel } from '@kube-ovn/annotations'
+import { labelValue, nodeAnnotations, ovnEipLabel } from '@kube-ovn/annotations'
 import { listText } from '@kube-ovn/errors'
 import { contains, familyOf, formatIp, networkText, tryParseIp, type Ip } from '@kube-ovn/ip'
 import { ovnEipType } from '@kube-ovn/kube-api'
@@ -167,13 +167,13 @@ function sharesOf(own: readonly Layout[], externals: readonly ExternalConnection
   if (sharing.length === 0) return noShares
   const ways = externals.flatMap(({ subnet, eip }) =>
     views.nodeEips
-      .find('subnet', subnet)
+      .find('subnet', labelValue(subnet))
       .flatMap(({ ips }) => ips.map((neighbour) => ({ port: eip, neighbour }))),
   )
   return { sharing, ways }
 }
 
-/** Why traffic that is to be shared leaves as all other does. Agents have no port outside yet, so none says that it is ready. */
+/** Why traffic that is to be shared leaves as all other does. */
 function lackOfWays(
   { sharing, ways }: Shares,
   externals: readonly ExternalConnection[],
@@ -187,7 +187,7 @@ function lackOfWays(
     externals.map(({ subnet }) => subnet),
     ', ',
   )
-  const cure = `list the next hops in spec.staticRoutes, with a bfdId, or switch enableEcmp of Subnet ${wanting} off: its traffic is not shared, for no OvnEip of type ${ovnEipType.nodePort} of Subnet ${outside} is ready, and agents have no port there yet`
+  const cure = `create OvnEips of type ${ovnEipType.nodePort} in Subnet ${outside}, each with the name of a node that is connected to its ProviderNetwork, or switch enableEcmp of Subnet ${wanting} off: its traffic is not shared, for no such OvnEip is ready`
   return [{ field: 'spec.enableBfd', value: 'true', cure }]
 }
 

@@ -20,7 +20,7 @@ function snapshot(
   const object = ovnEip({ name: 'n1', ...fields })
   return {
     ...{ name: 'n1', object, isDeleting: false, placement, problem: undefined },
-    ...{ isAnother: false, holder: undefined, saysGeneration: true, now: 0 },
+    ...{ isAnother: false, holder: undefined, isServedByNode: undefined, saysGeneration: true, now: 0 },
   }
 }
 

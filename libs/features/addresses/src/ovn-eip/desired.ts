@@ -104,7 +104,7 @@ function contentOf(
 }
 
 function statusOf(eip: OvnEipSnapshot, generation: number | undefined): NonNullable<KubePatch['merge']> {
-  const { object, placement, saysGeneration, now } = eip
+  const { object, placement, saysGeneration, now, isServedByNode } = eip
   const before = object.status?.conditions ?? []
   const changed = withComplaints(before, complaintsOf(eip), now)
   const conditions = withObservedGeneration(changed, generation, now)
@@ -119,8 +119,8 @@ function statusOf(eip: OvnEipSnapshot, generation: number | undefined): NonNulla
   const { type, mac } = placement
   return {
     ...{ v4Ip: v4 ?? null, v6Ip: v6 ?? null, macAddress: mac, type, ...told },
-    // That of a node is ready once the node says so.
-    ready: type === ovnEipType.nodePort ? (object.status?.ready ?? false) : true,
+    // Agents of upstream say it here.
+    ready: type !== ovnEipType.nodePort || (isServedByNode ?? object.status?.ready ?? false),
   }
 }
 

@@ -23,7 +23,11 @@ export const ovnEip: ControlFeature<string, OvnEipSnapshot, EipFacts> = {
     { on: 'object', resource: ovnEipResource, keys: ({ key }) => [key] },
     // Whose port has the name that one of the OvnEip's would have.
     { on: 'object', resource: pods, keys: (change: ObjectChange<Pod>, world) => namesake(change, world) },
-    { on: 'object', resource: nodes, keys: ({ key }, world) => existing(nodePortName(key), world) },
+    {
+      on: 'object',
+      resource: nodes,
+      keys: ({ key }, world) => [...existing(nodePortName(key), world), ...existing(key, world)],
+    },
     { on: 'object', resource: vipResource, keys: ({ key }, world) => existing(key, world) },
     { on: 'object', resource: ipResource, keys: ({ key }, world) => existing(key, world) },
     turnsOf('eip'),

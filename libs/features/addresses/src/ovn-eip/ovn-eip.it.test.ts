@@ -1,3 +1,4 @@
+import { sharedGatewayLabel } from '@kube-ovn/annotations'
 import { ovnEipResource, subnetResource, type OvnEip } from '@kube-ovn/kube-api'
 import { nodes, pods } from '@kube-ovn/kube-api/core'
 import { node, ovnEip, pod, subnet, type OvnEipFields } from '@kube-ovn/testing-builders'
@@ -183,6 +184,13 @@ describe('an OvnEip for a node', () => {
     await cluster.client.patch(ovnEipResource, { name: 'n1' }, merge, said, { subresource: 'status' })
     await control.settle()
     expect((await read('n1'))?.status?.ready).toBe(true)
+    // What the node says by its label goes before that.
+    for (const forwards of ['false', 'true', 'false']) {
+      const labels = { [sharedGatewayLabel]: forwards }
+      await cluster.client.patch(nodes, { name: 'n1' }, merge, { metadata: { labels } })
+      await control.settle()
+      expect((await read('n1'))?.status?.ready).toBe(forwards === 'true')
+    }
     await remove('n1')
     await control.settle()
     expect(control.portsOf('Logical_Switch', 'external')).toEqual(['external-ovn-cluster', 'stranger'])

@@ -1,3 +1,4 @@
+import { sharedGatewayLabel } from '@kube-ovn/annotations'
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { DualStackIp } from '@kube-ovn/ip'
 import type { Lease } from '@kube-ovn/ipam'
@@ -26,6 +27,8 @@ export interface OvnEipSnapshot {
   readonly problem: KubeOvnError | undefined
   /** What there still is of its name is that of an OvnEip before it. */
   readonly isAnother: boolean
+  /** Whether the node of its name says that it forwards by it; absent while it says nothing about that. */
+  readonly isServedByNode: boolean | undefined
   /** The Vpc whose router has the addresses. */
   readonly holder: string | undefined
   /** Whether its status has a place for the generation that it is about. */
@@ -55,10 +58,15 @@ export function observeEip(name: string, world: ControlWorld): EipFacts | undefi
     name,
     object,
     isDeleting: object.metadata.deletionTimestamp !== undefined,
+    isServedByNode: servedByNode(world.nodes.get(name)?.metadata.labels?.[sharedGatewayLabel]),
     holder: world.routerExternals.keys('eip', name)[0],
     saysGeneration: world.definitions.keeps(ovnEipResource, 'observedGeneration'),
     now: world.now(),
   }
+}
+
+function servedByNode(label: string | undefined): boolean | undefined {
+  return label === undefined ? undefined : label === 'true'
 }
 
 /** Sees that an OvnEip has addresses, and that one that is gone has none. */

@@ -182,7 +182,7 @@ describe('BFD of a VPC', () => {
     await cluster.client.create(ovnEipResource, eip)
     await control.settle()
     expect(await problem()).toMatch(
-      /^spec.enableBfd "true": .* bfdId, or switch enableEcmp of Subnet red1 off: .* no OvnEip of type lsp of Subnet external is ready/,
+      /^spec.enableBfd "true": create OvnEips of type lsp in Subnet external, .* or switch enableEcmp of Subnet red1 off: .* no such OvnEip is ready/,
     )
     expect(await cluster.user.told('red')).toEqual([expect.stringMatching(/^VpcInvalid: spec.enableBfd/)])
     expect(routes(control)).toEqual(['src-ip 10.30.0.0/24 10.30.0.1', 'src-ip fd00:30::/120 fd00:30::1'])

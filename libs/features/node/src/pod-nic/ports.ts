@@ -11,6 +11,7 @@ import {
   isInstalled,
   openVswitchRow,
   removePortOperations,
+  unbindOperations,
   type LocalOvs,
 } from '../local-ovs.ts'
 import { waitUntil, withinMs } from '../wait-until.ts'
@@ -105,13 +106,8 @@ export class PodPorts {
     const bridge = findBridge(ovs, integrationBridge)
     if (bridge === undefined)
       throw new TypeError(`bridge ${integrationBridge} does not exist; is ovn-controller running?`)
-    const ifaceId = wanted.externalIds[attachmentId.ifaceId] ?? ''
-    // ovn-controller binds a logical port to one interface: the one of an earlier sandbox must not win.
-    const rivals = ovs.cache.find('Interface', 'external_ids:iface-id', ifaceId)
     return [
-      ...rivals.map((row) =>
-        ovs.operations.mutate('Interface', row._uuid, [['external_ids', 'delete', [attachmentId.ifaceId]]]),
-      ),
+      ...unbindOperations(ovs, wanted.externalIds[attachmentId.ifaceId]),
       ...addPortOperations(ovs, bridge, { name: wanted.hostName, external_ids: wanted.externalIds }),
     ]
   }

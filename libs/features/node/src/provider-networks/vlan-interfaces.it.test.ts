@@ -4,7 +4,8 @@ import { systemClock } from '@kube-ovn/process'
 import { ManualClock, type Clock } from '@kube-ovn/time'
 import { missingForNamespaces } from '@kube-ovn/testing-net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { findBridge, findInterface, integrationBridge } from '../local-ovs.ts'
+import { findInterface, integrationBridge } from '../local-ovs.ts'
+import { addInternal, playVswitchd } from '../testing/play-vswitchd.ts'
 import { addVlanStandIn, withVlanStandIns } from '../testing/vlan-stand-ins.ts'
 import { subnetOf, TestNode, type TestAgent } from '../testing/test-node.ts'
 
@@ -23,7 +24,7 @@ describe.skipIf(missing)(
       node = await TestNode.start()
       generation = 1
       await node.database.vsctl('add-br', integrationBridge)
-      playVswitchd()
+      playVswitchd(node)
       ip('link', 'add', 'eth1', 'address', mac, 'type', 'veth', 'peer', 'name', 'far')
       ip('link', 'set', 'eth1', 'up')
       ip('link', 'set', 'far', 'up')
@@ -33,28 +34,6 @@ describe.skipIf(missing)(
 
     function ip(...args: readonly string[]): string {
       return node.host.run('ip', ...args)
-    }
-
-    /** Makes the links of internal ports, and takes them away, as vswitchd does. */
-    function playVswitchd(): void {
-      node.ovs.onChange((changes) => {
-        for (const { table, old, new: now } of changes) {
-          if (table === 'Interface' && (now ?? old)?.type === 'internal') {
-            const { name = '', mac: address } = now ?? old ?? {}
-            if (name === integrationBridge || (old !== undefined && now !== undefined)) continue
-            if (now === undefined) ip('link', 'del', name)
-            else addInternal(name, address ?? findBridge(node.ovs, name)?.other_config['hwaddr'])
-          } else if (table === 'Bridge' && now !== undefined) {
-            const { hwaddr } = now.other_config
-            if (hwaddr !== undefined && old !== undefined && old.other_config['hwaddr'] !== hwaddr)
-              ip('link', 'set', now.name, 'address', hwaddr)
-          }
-        }
-      })
-    }
-
-    function addInternal(name: string, address: string | undefined): void {
-      ip('link', 'add', name, ...(address === undefined ? [] : ['address', address]), 'type', 'bridge')
     }
 
     function start(clock: Clock = systemClock): void {
@@ -193,7 +172,7 @@ describe.skipIf(missing)(
       expect(label()).toBe('true')
       await settle()
       ip('link', 'del', 'br-quay-vlan100')
-      addInternal('br-quay-vlan100', vlanMac)
+      addInternal(node.host, 'br-quay-vlan100', vlanMac)
       await until(() => has('br-quay-vlan100'), both)
       await settle()
     })
@@ -328,7 +307,7 @@ describe.skipIf(missing)(
       await until(() => port('eth1')?.trunks, [0, 7, 100])
       for (const [link, address] of [['br-quay', mac] as const, ['br-quay-vlan100', vlanMac] as const]) {
         ip('link', 'del', link)
-        addInternal(link, address)
+        addInternal(node.host, link, address)
       }
       await until(() => has('br-quay'), ['10.99.0.2/24'])
       await until(() => has('br-quay-vlan100'), moved)

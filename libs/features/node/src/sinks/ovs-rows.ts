@@ -14,9 +14,11 @@ import {
   findAttached,
   findBridge,
   findInterface,
+  ifaceIdKey,
   openVswitchRow,
   removePortOperations,
   setMapKeys,
+  unbindOperations,
   type BridgeRow,
   type InterfaceRow,
   type LocalOvs,
@@ -37,14 +39,18 @@ interface OvsSettings {
  */
 interface OvsPort {
   readonly bridge: string
-  /** Columns of the interface. */
+  /** Columns of the interface. One without a type is of a link that is there. */
   readonly row: {
     readonly name: string
-    readonly type: 'internal'
-    readonly mac: string
-    readonly mtu_request: number
     readonly external_ids: Readonly<Record<string, string>>
-  }
+  } & (InternalLink | { readonly [column in keyof InternalLink]?: undefined })
+}
+
+/** A link that Open vSwitch makes. */
+interface InternalLink {
+  readonly type: 'internal'
+  readonly mac: string
+  readonly mtu_request: number
 }
 
 const root = 'Open_vSwitch'
@@ -155,8 +161,8 @@ export class OvsRowsSink implements Sink<OvsFragment> {
     const ovs = this.#ovs
     const present = findInterface(ovs, row.name)
     if (present === undefined || findAttached(ovs, row.name) === undefined)
-      return addPortOperations(ovs, bridge, row)
-    const { type, mac, mtu_request } = row
+      return [...unbindOperations(ovs, row.external_ids[ifaceIdKey]), ...addPortOperations(ovs, bridge, row)]
+    const { type = '', mac, mtu_request } = row
     const isEqual = present.type === type && present.mac === mac && present.mtu_request === mtu_request
     return [
       ...(isEqual ? [] : [ovs.operations.update('Interface', present._uuid, { type, mac, mtu_request })]),

@@ -1,13 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { BfdMonitor } from '@kube-ovn/bgp/bfd'
 import { ProbationFiles, type FragmentKernel } from '@kube-ovn/fragments'
 import { applyMergePatch } from '@kube-ovn/kube'
-import type { ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
+import type { OvnEip, ProviderNetwork, Subnet, Vlan } from '@kube-ovn/kube-api'
 import type { EndpointSlice, Node, Pod, Service, ServiceCidr } from '@kube-ovn/kube-api/core'
 import { recordingLogger } from '@kube-ovn/log'
 import { openNetfilter, type Netfilter } from '@kube-ovn/netfilter'
-import { inNamespace, openFlows, openNetlink, type Netlink } from '@kube-ovn/netlink'
+import {
+  holdFreshNamespace,
+  inNamespace,
+  openFlows,
+  openNetlink,
+  readSysctl,
+  writeSysctl,
+  type Netlink,
+} from '@kube-ovn/netlink'
 import { BridgeConnection, flowOf, MacTables } from '@kube-ovn/ovs'
 import { openVswitchSchema, type OpenVswitch } from '@kube-ovn/ovsdb-schema'
 import { systemClock } from '@kube-ovn/process'
@@ -54,6 +63,7 @@ export class TestNode implements AsyncDisposable {
   readonly subnets = new Objects<Subnet>()
   readonly networks = new Objects<ProviderNetwork>()
   readonly vlans = new Objects<Vlan>()
+  readonly ovnEips = new Objects<OvnEip>()
   /** Ways that answer. */
   readonly ways = new Set(['tcp:api'])
   /** Of these, ways that do not answer once a NIC was moved. */
@@ -202,7 +212,7 @@ export class TestNode implements AsyncDisposable {
           servesServices: this.servesServices,
           reachesVpcs,
         },
-        ...{ networks, vlans, services: this.services, slices: this.slices },
+        ...{ networks, vlans, ovnEips: this.ovnEips, services: this.services, slices: this.slices },
         flows: own.use(openFlows({ netns: this.host.path })),
         listen: (server, port) => void inNamespace(this.host.path, () => server.listen(port)),
         probations: new ProbationFiles(this.folder, isKeptNic, log),
@@ -217,6 +227,10 @@ export class TestNode implements AsyncDisposable {
               10_000,
               listeners,
             ),
+        },
+        namespaces: {
+          ...{ create: holdFreshNamespace, open: openNetlink, readSysctl, writeSysctl },
+          speakBfd: (timers, dependencies) => new BfdMonitor([], timers, dependencies),
         },
         macTables: new MacTables({
           pidFile: join(this.database.root, 'run/openvswitch/ovs-vswitchd.pid'),
