@@ -195,6 +195,7 @@ describe('neighbours of a file', () => {
     ['no JSON', 'neighbors-file'],
     [{ address: '192.0.2.9' }, 'neighbors-file'],
     [[{ address: 'router' }], 'neighbors-file[0].address'],
+    [[{ address: 'fe80::9' }], 'neighbors-file[0].address'],
     [[{ address: '192.0.2.9', communities: ['65000:70000'] }], 'neighbors-file[0].communities[0]'],
     [[{ address: '192.0.2.9', holdtimeSeconds: 2 }], 'neighbors-file[0].holdtimeSeconds'],
     [[{ address: '192.0.2.9', asn: 65_001 }], 'neighbors-file[0]'],
@@ -210,10 +211,21 @@ describe('neighbours of a file', () => {
 it.each([
   ['--communities=65000', 'communities'],
   ['--communities=65000:9,no', 'communities'],
+  ['--neighbor-ipv6-address=2001:db8::9,fe80::9', '--neighbor-ipv6-address'],
   ['--local-preference=-1', 'local-preference'],
 ])('refuses %s', (flag, field) => {
   expect(() => speakerOptions(configOf([...required, flag]))).toThrow(
     expect.objectContaining({ details: expect.objectContaining({ field }) }),
+  )
+})
+
+it('refuses more communities than a message has room for', () => {
+  const communities = Array.from({ length: 101 }, (_, number) => `65000:${number}`)
+  const optionsWith = (count: number) =>
+    speakerOptions(configOf([...required, `--communities=${communities.slice(0, count).join()}`]))
+  expect(optionsWith(100).peers).toHaveLength(2)
+  expect(() => optionsWith(101)).toThrow(
+    expect.objectContaining({ details: expect.objectContaining({ field: 'communities' }) }),
   )
 })
 

@@ -16,6 +16,8 @@ import {
   attributesOf,
   canonical,
   isCommunity,
+  isLinkLocal,
+  mostCommunities,
   readNeighbors,
   type Neighbor,
   type RefusedNeighbor,
@@ -188,6 +190,12 @@ function checkAddresses(config: SpeakerConfig): void {
   const [v4, v6] = ['IPv4 addresses', 'IPv6 addresses']
   check('neighbor-address', config.neighborAddress, tryParseIpv4, v4)
   check('neighbor-ipv6-address', config.neighborIpv6Address, tryParseIpv6, v6)
+  const value = config.neighborIpv6Address.find(isLinkLocal)
+  if (value !== undefined)
+    throw new ConfigInvalidError({
+      ...{ field: '--neighbor-ipv6-address', value },
+      cure: 'name another address of the router: a link-local one says not on which link it is',
+    })
   check('allowed-source-addresses', config.allowedSourceAddresses, tryParseIpv4, v4)
   check('allowed-source-ipv6-addresses', config.allowedSourceIpv6Addresses, tryParseIpv6, v6)
   check('node-ips', config.nodeIps, tryParseIp, 'addresses')
@@ -275,6 +283,11 @@ function commonAttributes({ communities, localPreference }: SpeakerConfig): Comm
       field: 'communities',
       value: bad,
       cure: 'write communities as 65000:100 or 65000:1:2, separated by commas',
+    })
+  if (communities.length > mostCommunities)
+    throw new ConfigInvalidError({
+      ...{ field: 'communities', value: `${communities.length} of them` },
+      cure: `give ${mostCommunities} at most`,
     })
   if (localPreference === '') return { communities, localPreference: undefined }
   const preference = Number(localPreference)

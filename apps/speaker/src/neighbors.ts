@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { RouteAttributes } from '@kube-ovn/features-speaker'
 import type { Refused } from '@kube-ovn/errors'
-import { formatIp, parseIp, tryParseIp } from '@kube-ovn/ip'
+import { contains, familyOf, formatIp, parseCidr, parseIp, tryParseIp } from '@kube-ovn/ip'
 import { ConfigInvalidError } from '@kube-ovn/process'
 import { z } from 'zod'
 
@@ -18,9 +18,23 @@ export function isCommunity(text: string): boolean {
   )
 }
 
+/** So many large ones take less than a third of a message, and leave room for prefixes. */
+export const mostCommunities = 100
+
+/** An address of fe80::/10, which a route leads to only where it is said by which link. */
+export function isLinkLocal(text: string): boolean {
+  const ip = tryParseIp(text)
+  return ip !== undefined && familyOf(ip) === 6 && contains(linkLocal, ip)
+}
+
+const linkLocal = parseCidr('fe80::/10')
+
 /** What may differ between neighbours. Everything that is left out is as the flags say. */
 const neighbor = z.strictObject({
-  address: z.string().refine((text) => tryParseIp(text) !== undefined, 'is no address'),
+  address: z
+    .string()
+    .refine((text) => tryParseIp(text) !== undefined, 'is no address')
+    .refine((text) => !isLinkLocal(text), 'is link-local, and says not on which link'),
   as: z.int().min(1).max(largestAs).optional(),
   port: z.int().min(1).max(65_535).optional(),
   passive: z.boolean().optional(),
@@ -29,7 +43,7 @@ const neighbor = z.strictObject({
   holdtimeSeconds: z.union([z.literal(0), z.int().min(3).max(65_535)]).optional(),
   passwordFile: z.string().min(1).optional(),
   bfd: z.boolean().optional(),
-  communities: z.array(z.string().refine(isCommunity, 'is no community')).optional(),
+  communities: z.array(z.string().refine(isCommunity, 'is no community')).max(mostCommunities).optional(),
   localPreference: part(largestAs).optional(),
   med: part(largestAs).optional(),
 })

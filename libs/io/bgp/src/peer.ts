@@ -133,7 +133,8 @@ export class Peer {
     this.#stopDialling()
     const session = this.#session
     if (session === undefined) return this.#change('idle')
-    if (keepsRoutes && session.agreement?.restartsGracefully === true)
+    // Of one that has not said yet what it keeps, it may be what the speaker before told.
+    if (keepsRoutes && session.agreement?.restartsGracefully !== false)
       session.leave('left without a word, so that the peer keeps the routes')
     else session.close(errorCode.cease, ceaseReason.shutdown)
   }

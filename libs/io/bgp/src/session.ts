@@ -203,14 +203,19 @@ export class Session {
       takesRouteRefresh: theirs.routeRefresh,
       restartsGracefully: capabilities.gracefulRestart !== undefined && theirs.gracefulRestart !== undefined,
     }
-    this.#holdMs = this.#agreement.holdTimeS * 1000
+    // Who is not to be heard from afterwards has to confirm all the same.
+    this.#holdMs = (this.#agreement.holdTimeS || openWaitS) * 1000
     this.#change('open-confirm')
     this.send({ type: 'keepalive' })
     this.#watchSilence()
-    this.#keepAlive()
+    if (this.#agreement.holdTimeS > 0) this.#keepAlive()
   }
 
   #establish(): void {
+    if (this.#agreement?.holdTimeS === 0) {
+      this.#holdMs = 0
+      this.#watchSilence()
+    }
     this.#change('established')
     if (this.#agreement !== undefined) this.#handlers.established(this.#agreement)
   }

@@ -91,6 +91,8 @@ export async function listenTcp(
     else accepted(canonical(peer), new TcpConnection(socket))
   })
   await listening(server, fd, address)
+  // A connection that could not be taken, such as where descriptors have run out: the peer dials again.
+  server.on('error', () => undefined)
   const bound = server.address()
   return {
     port: bound !== null && typeof bound === 'object' ? bound.port : port,
