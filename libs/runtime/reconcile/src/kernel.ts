@@ -17,6 +17,7 @@ import type { Desired, Feature, Key } from './feature.ts'
 import { Garbage } from './garbage.ts'
 import { findFeature, observeKey, type Job } from './jobs.ts'
 import { kernelDefaults, type KernelOptions } from './kernel-options.ts'
+import { Living } from './living.ts'
 import { featureOf, ownerMark, type OwnerMark } from './marks.ts'
 import { Memory } from './memory.ts'
 import { ownersIn, rowsOwnedBy } from './orphans.ts'
@@ -65,8 +66,7 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #rounds: Rounds<W>
   #sweepTimer: Disposable | undefined
   readonly #subscriptions = new DisposableStack()
-  /** Keys that existed when this process last looked. */
-  readonly #alive = new Set<OwnerMark>()
+  readonly #living: Living
   #quietWaiters: (() => void)[] = []
   #phase: 'new' | 'started' | 'closed' = 'new'
   /** How often keys were taken. */
@@ -96,6 +96,7 @@ export class Kernel<W> implements AsyncDisposable {
     this.#watches = new Map(
       features.map(({ name }) => [name, this.#derived.watch((causes) => this.#onDerived(name, causes))]),
     )
+    this.#living = new Living({ watches: this.#watches, known: () => this.#knownOwners(options.world) })
     const concurrency = options.patchConcurrency ?? kernelDefaults.patchConcurrency
     this.#sender = new PatchSender({ objects, metrics, clock, concurrency })
     this.#previews = new Previews({
@@ -132,7 +133,7 @@ export class Kernel<W> implements AsyncDisposable {
       problems: new ProblemLog(logger),
       events: new EventLog((event) => objects.record(event)),
       eventsOf: (owner, error) => takenNameEvents(owner, error, { features: this.#features, objects }),
-      onGone: (owner) => void this.#alive.delete(owner),
+      onGone: (owner) => this.#living.goes(owner),
       onSent: () => this.#proceed(),
     })
     this.#strays = new StrayMembers({ ...lookup, features, adoptable: this.#adoption })
@@ -259,7 +260,7 @@ export class Kernel<W> implements AsyncDisposable {
     const owners = new Set([
       ...this.#knownOwners(this.#previews.fork()),
       ...this.#memory.owners(),
-      ...this.#alive,
+      ...this.#living,
     ])
     return this.#previews.ofKeys([...owners].filter((owner) => !this.#garbage.isHeld(owner)))
   }
@@ -380,8 +381,8 @@ export class Kernel<W> implements AsyncDisposable {
         observeKey(owner, found.feature, found.key, { ...this.#options, read }),
       )
       this.#facts.say(owner, job.desired.facts ?? [])
-      if (!job.isGone) this.#alive.add(owner)
-      else if (isNothing(job.desired) && !this.#alive.has(owner) && !this.#garbage.isReleased(owner)) {
+      if (!job.isGone) this.#living.comes(owner)
+      else if (isNothing(job.desired) && !this.#living.has(owner) && !this.#garbage.isReleased(owner)) {
         if (rowsOwnedBy(owner, this.#rows, this.#catalog).length > 0) {
           this.#garbage.addOrphan(owner)
           this.#unheard.hear(owner)
