@@ -8,7 +8,7 @@ import {
 import type { ControlSettings } from '@kube-ovn/domains-control'
 import { AddressAudit, auditSteps } from '@kube-ovn/domains-control/address-audit'
 import { vpcResource } from '@kube-ovn/kube-api'
-import type { EventRecorder, KubeClient } from '@kube-ovn/kube'
+import { LeadershipLostError, type EventRecorder, type KubeClient } from '@kube-ovn/kube'
 import type { Logger } from '@kube-ovn/log'
 import type { OvnNorthbound, OvnSouthbound } from '@kube-ovn/ovsdb-schema'
 import { giveHeapBack, systemClock } from '@kube-ovn/process'
@@ -56,6 +56,8 @@ export async function lead(
   const lock = northbound.lock(lockName, { steal })
   southbound?.lock(lockName, { steal })
   await using stack = new AsyncDisposableStack()
+  let lastWords: Disposable | undefined
+  stack.defer(() => lastWords?.[Symbol.dispose]())
   stack.defer(() => onWork({}))
   let onReplaced: (how: string) => void = () => undefined
   const followed = { log, metrics: options.databaseMetrics }
@@ -106,7 +108,13 @@ export async function lead(
   await Promise.race([kernel.quiet(), aborted(signal)])
   if (!signal.aborted) endStart(log)
   await aborted(signal)
+  // A process that ends has the Lease for a while, and hands it on when it is done.
+  if (signal.reason instanceof LeadershipLostError) kernel.yield()
+  else lastWords = systemClock.setTimer(lastWordsMs, () => kernel.yield())
 }
+
+/** Less than what is left of a Lease that a process which ends renews no more: with the times that are usual, 5 s at least. */
+const lastWordsMs = 4_000
 
 /** What there is of a leader's work. */
 export interface Work {

@@ -39,6 +39,9 @@ interface Observed {
   readonly atMs: number
 }
 
+/** Why a term is over: others may lead by now. */
+export class LeadershipLostError extends DOMException {}
+
 /**
  * Competes for a Lease, in the way of client-go, with which it can share one.
  *
@@ -141,7 +144,7 @@ export class LeaderElector implements AsyncDisposable {
     const term = this.#term
     this.#term = undefined
     this.#options.logger.warn('leadership lost', { ...this.#fields(), leader: this.leader })
-    term?.abort(new DOMException('Leadership was lost', 'AbortError'))
+    term?.abort(new LeadershipLostError('Leadership was lost', 'AbortError'))
     this.#options.onDeposed?.()
     await this.#work
   }

@@ -85,10 +85,9 @@ export class Answers<W> {
     queue.addAfter(owner, retryMs)
   }
 
-  /** Failures are not told any more, and patches that wait for their turn not sent. */
+  /** Failures are not told any more. */
   close(): void {
     this.#isClosed = true
-    this.#options.sender.close()
   }
 
   /** Waits for the patches that are under way. */

@@ -265,7 +265,13 @@ export class Kernel<W> implements AsyncDisposable {
     return this.#previews.ofKeys([...owners].filter((owner) => !this.#garbage.isHeld(owner)))
   }
 
-  /** Stops taking keys, and waits for what is under way. */
+  /** Writes nothing more to objects but what is under way, since another process may do so by now. To be disposed of. */
+  yield(): void {
+    this.#answers.close()
+    this.#sender.close()
+  }
+
+  /** Stops taking keys, and waits for what was decided. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#phase = 'closed'
     this.#derived.onChange = () => undefined
