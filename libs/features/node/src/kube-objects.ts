@@ -1,3 +1,4 @@
+import { providerNetworkKeysOf } from '@kube-ovn/annotations'
 import type { KubeObject, Node } from '@kube-ovn/kube-api/core'
 
 export function internalAddresses(node: Node | undefined): readonly string[] {
@@ -14,4 +15,11 @@ export function internalAddresses(node: Node | undefined): readonly string[] {
  */
 export function podIdentities(pod: KubeObject): readonly string[] {
   return [pod.metadata.uid ?? '', ...Object.values(pod.metadata.annotations ?? {})]
+}
+
+/** MTU of the NIC by which a node is connected to a physical network, by the labels of its object; `undefined` while it is not. */
+export function mtuOfNetwork(labels: Readonly<Record<string, string>>, network: string): number | undefined {
+  const keys = providerNetworkKeysOf(network)
+  const mtu = labels[keys.ready] === 'true' ? Number(labels[keys.mtu]) : 0
+  return Number.isSafeInteger(mtu) && mtu > 0 ? mtu : undefined
 }

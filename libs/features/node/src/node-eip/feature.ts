@@ -1,8 +1,9 @@
-import { labelValue, ovnEipLabel, providerNetworkKeysOf, sharedGatewayLabel } from '@kube-ovn/annotations'
+import { labelValue, ovnEipLabel, sharedGatewayLabel } from '@kube-ovn/annotations'
 import { contribution, type Answer, type NodeFeature } from '@kube-ovn/fragments'
 import { formatIp, tryParseCidr, tryParseIp, tryParseMac } from '@kube-ovn/ip'
 import { ovnEipType, readInEffect, type OvnEip } from '@kube-ovn/kube-api'
 import { rowTable, sourceTable } from '@kube-ovn/tables'
+import { mtuOfNetwork } from '../kube-objects.ts'
 import { bridgeTable } from '../local-bridges.ts'
 import { interfaceTable } from '../local-interfaces.ts'
 import { integrationBridge, isInstalled } from '../local-ovs.ts'
@@ -79,11 +80,8 @@ const nicTable = rowTable({
     const on = tags.get(subnet.vlan)
     if (on === undefined) return { wait: `the Vlan of Subnet ${subnet.name} does not exist` }
     if (!on.isInEffect) return waitForVlan
-    const keys = providerNetworkKeysOf(on.network)
-    const labels = nodes.get(nodeName)?.metadata.labels ?? {}
-    const mtu = labels[keys.ready] === 'true' ? Number(labels[keys.mtu]) : 0
-    if (!Number.isSafeInteger(mtu) || mtu <= 0)
-      return { wait: `this node is not connected to ProviderNetwork ${on.network} yet` }
+    const mtu = mtuOfNetwork(nodes.get(nodeName)?.metadata.labels ?? {}, on.network)
+    if (mtu === undefined) return { wait: `this node is not connected to ProviderNetwork ${on.network} yet` }
     const bridge = bridges.get(integrationBridge)
     if (bridge === undefined) return { wait: `ovn-controller has not made ${integrationBridge} yet` }
     return {

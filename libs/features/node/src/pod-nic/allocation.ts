@@ -3,7 +3,6 @@ import {
   forwarderAnnotations,
   podAnnotations,
   primaryProvider,
-  providerNetworkKeysOf,
   readPodNetwork,
   type Annotations,
   type PodNetwork,
@@ -14,6 +13,7 @@ import type { Store } from '@kube-ovn/kube'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { readInEffect, type Subnet } from '@kube-ovn/kube-api'
 import { AttachmentError, type AttachmentStage } from '../errors.ts'
+import { mtuOfNetwork } from '../kube-objects.ts'
 import { podIdentities } from '../kube-objects.ts'
 import type { AttachmentRequest, PodAddress, RouteText } from './snapshot.ts'
 
@@ -159,9 +159,8 @@ function physicalMtu(
 ): number | Pending {
   const network = podAnnotations(provider).providerNetwork.read(metadata.annotations) ?? ''
   if (network === '') return 0
-  const keys = providerNetworkKeysOf(network)
-  const mtu = labels[keys.ready] === 'true' ? Number(labels[keys.mtu]) : 0
-  if (Number.isSafeInteger(mtu) && mtu > 0) return mtu
+  const mtu = mtuOfNetwork(labels, network)
+  if (mtu !== undefined) return mtu
   const reason = `this node is not connected to ProviderNetwork ${network} yet; the status of that says why`
   return { stage: 'mtu', reason }
 }
