@@ -5,7 +5,6 @@ import {
   ReferentialIntegrityError,
   SchemaMismatchError,
   type DatabaseSchema,
-  type OperationResult,
   type Uuid,
 } from 'ovsdb-client'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
@@ -13,9 +12,9 @@ import type { Clock } from '@kube-ovn/time'
 import type { Database } from './database.ts'
 import { RowNameTakenError } from './errors.ts'
 import { encodeSteps } from './encode.ts'
-import { idsOfNew } from './landed.ts'
 import { parseIdMark } from './marks.ts'
 import type { Plan } from './plan.ts'
+import type { RowIds } from './row-ids.ts'
 
 export interface CommitOptions {
   readonly database: Database
@@ -23,6 +22,7 @@ export interface CommitOptions {
   readonly lock: string | undefined
   readonly clock: Clock
   readonly metrics: KernelMetrics
+  readonly rowIds: RowIds
 }
 
 /** What came of a plan. */
@@ -37,20 +37,22 @@ export async function commitPlan(
   plan: Pick<Plan, 'steps' | 'outcomes'>,
   options: CommitOptions,
 ): Promise<Commit> {
-  const { database, schema, lock, clock, metrics } = options
-  const operations = encodeSteps(schema, plan.steps, lock)
+  const { database, schema, lock, clock, metrics, rowIds } = options
+  const { steps, ids } = rowIds.give(plan.steps)
+  const operations = encodeSteps(schema, steps, lock)
   const startedMs = clock.monotonic()
-  let results: readonly OperationResult[]
   try {
-    results = await database.transact(operations)
+    await database.transact(operations)
   } catch (error) {
+    rowIds.learn(steps, error)
     metrics.transacted('failed', operations.length, clock.monotonic() - startedMs)
     throw error
   }
+  rowIds.learn(steps)
   const tookMs = clock.monotonic() - startedMs
   metrics.transacted('committed', operations.length, tookMs)
   for (const { id, outcome } of plan.outcomes) metrics.rowChanged(parseIdMark(id)?.kind ?? 'unknown', outcome)
-  return { ms: tookMs, ids: idsOfNew(operations, results) }
+  return { ms: tookMs, ids }
 }
 
 /**

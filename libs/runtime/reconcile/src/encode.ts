@@ -18,7 +18,11 @@ export function encodeSteps(
   const operations = steps.map((step) => {
     switch (step.do) {
       case 'insert':
-        return build.insert(step.table, step.columns, step.name)
+        return build.insert(
+          step.table,
+          step.columns,
+          step.uuid === undefined ? step.name : { uuid: step.uuid },
+        )
       case 'update':
         return build.update(step.table, step.uuid, step.columns)
       case 'mutate':

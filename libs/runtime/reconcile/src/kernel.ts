@@ -30,6 +30,7 @@ import { ProblemLog } from './problems.ts'
 import { queueGauges, queueObserver } from './queue-metrics.ts'
 import { WorkQueue } from './queue.ts'
 import { Rounds } from './rounds.ts'
+import { RowIds } from './row-ids.ts'
 import type { Rows } from './rows.ts'
 import { takenNameEvents } from './taken-names.ts'
 import { Triggers } from './triggers.ts'
@@ -50,6 +51,7 @@ export class Kernel<W> implements AsyncDisposable {
   readonly #planner: Planner<W>
   readonly #adoption: Adoption
   readonly #memory = new Memory()
+  readonly #commitOptions: CommitOptions
   readonly #unheard: Unheard
   readonly #triggers: Triggers<W>
   readonly #derived: DerivedTables
@@ -83,6 +85,8 @@ export class Kernel<W> implements AsyncDisposable {
     this.#features = new Map(features.map((feature) => [feature.name, feature]))
     this.#catalog = catalogOf(schema, features)
     this.#rows = findableRows(database.cache, this.#catalog)
+    const rowIds = new RowIds(this.#rows)
+    this.#commitOptions = { database, schema, clock, metrics, rowIds, lock: options.lock }
     this.#adoption = new Adoption(this.#catalog, this.#rows)
     const lookup = { rows: this.#rows, catalog: this.#catalog, memory: this.#memory }
     this.#unheard = new Unheard({
@@ -430,6 +434,7 @@ export class Kernel<W> implements AsyncDisposable {
 
   #onRows(changes: readonly RowChange[]): void {
     this.#rounds.follow(changes)
+    this.#commitOptions.rowIds.follow(changes)
     const lookup = { rows: this.#rows, catalog: this.#catalog }
     const { drifted, unblocked, hasStrays } = followChanges(changes, {
       ...lookup,
@@ -486,11 +491,6 @@ export class Kernel<W> implements AsyncDisposable {
       if (findFeature(owner, this.#features) !== undefined) owners.add(owner)
     }
     return owners
-  }
-
-  get #commitOptions(): CommitOptions {
-    const { database, schema, lock, clock, metrics } = this.#options
-    return { database, schema, lock, clock, metrics }
   }
 }
 

@@ -1,7 +1,8 @@
-import type { NamedUuid, NewValue, Operation, OperationResult, RowBase, RowChange, Uuid } from 'ovsdb-client'
+import type { NewValue, RowBase, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
 import { areAdditions } from './additions.ts'
-import { changedElements, changedEntries, columnOf, elementsOf, isArray, mapOf } from './rows.ts'
+import { withIds } from './row-ids.ts'
+import { changedElements, changedEntries, columnOf, elementsOf, mapOf } from './rows.ts'
 import type { InsertStep, MutateStep, Step } from './steps.ts'
 import { asElements, asMap, isEqualValue, isInitial, type Element } from './values.ts'
 
@@ -37,20 +38,6 @@ export function haveJustLanded(
     awaited.delete(change.uuid)
   }
   return awaited.size === 0
-}
-
-/** The ids that the server gave to new rows, by the names which they had in the transaction. */
-export function idsOfNew(
-  operations: readonly Operation[],
-  results: readonly OperationResult[],
-): ReadonlyMap<string, Uuid> {
-  const ids = new Map<string, Uuid>()
-  operations.forEach((operation, index) => {
-    const name = operation['uuid-name']
-    const uuid = results[index]?.uuid
-    if (typeof name === 'string' && uuid !== undefined) ids.set(name, uuid)
-  })
-  return ids
 }
 
 type Columns = ReadonlyMap<string, Column>
@@ -125,19 +112,4 @@ function haveJoinedMap(
       (key) => before[key] === undefined && after[key] !== undefined && after[key] === expected[key],
     )
   )
-}
-
-function withIds(value: NewValue, ids: ReadonlyMap<string, Uuid>): NewValue {
-  if (value === undefined || typeof value !== 'object') return value
-  if (isArray(value)) return value.map((element) => withId(element, ids))
-  if (isName(value)) return withId(value, ids)
-  return Object.fromEntries(Object.entries(asMap(value)).map(([key, element]) => [key, withId(element, ids)]))
-}
-
-function withId(element: Element, ids: ReadonlyMap<string, Uuid>): Element {
-  return typeof element === 'object' ? (ids.get(element.named) ?? element) : element
-}
-
-function isName(value: object): value is NamedUuid {
-  return 'named' in value && Object.keys(value).length === 1
 }

@@ -82,7 +82,7 @@ export class LocalRows implements Rows {
 
   #applySteps(steps: readonly Step[], before: Contents): ReadonlyMap<string, Uuid> {
     const named = new Map<string, Uuid>()
-    for (const step of steps) if (step.do === 'insert') named.set(step.name, this.#newUuid())
+    for (const step of steps) if (step.do === 'insert') named.set(step.name, step.uuid ?? this.#newUuid())
     const plain = (element: Element): Atom =>
       typeof element === 'object'
         ? (named.get(element.named) ?? fail(`no row is named ${element.named}`))
@@ -102,6 +102,7 @@ export class LocalRows implements Rows {
     }
     const row: Record<string, Value> & RowBase = { ...rows.get(uuid), _uuid: uuid }
     if (step.do === 'insert') {
+      if (rows.has(uuid)) fail(`duplicate uuid ${uuid}`)
       for (const [name, column] of columns) row[name] = initialValue(column)
     } else if (!rows.has(uuid)) return
     if (step.do === 'mutate') {

@@ -9,6 +9,8 @@ export interface InsertStep {
   readonly table: string
   /** The name by which other steps of the plan refer to the new row. */
   readonly name: string
+  /** Its id; the server's choice if absent. */
+  readonly uuid?: Uuid
   readonly columns: Readonly<Record<string, NewValue>>
 }
 

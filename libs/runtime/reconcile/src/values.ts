@@ -159,6 +159,7 @@ export function asMap(value: NewValue): Readonly<Record<string, Element>> {
   return typeof value !== 'object' || isArray(value) ? {} : { ...value }
 }
 
-function isNamed(value: object): value is NamedUuid {
+/** Whether a value is the name of a new row, and no map. */
+export function isNamed(value: object): value is NamedUuid {
   return 'named' in value && Object.keys(value).length === 1
 }

@@ -1,6 +1,7 @@
 import {
   ClientClosedError,
   ConstraintViolationError,
+  DuplicateUuidError,
   NotConnectedError,
   ReferentialIntegrityError,
   ServerResourceError,
@@ -45,7 +46,10 @@ export class SimulatedServer {
     try {
       this.rows.apply(steps)
     } catch (error) {
-      throw new ReferentialIntegrityError(details(String(error)))
+      const isDouble = String(error).includes('duplicate uuid')
+      throw isDouble
+        ? new DuplicateUuidError(details('duplicate uuid'))
+        : new ReferentialIntegrityError(details(String(error)))
     }
     this.transactions++
     for (const client of this.#clients) client.synchronise()

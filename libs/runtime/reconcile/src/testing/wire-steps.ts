@@ -8,7 +8,12 @@ export function stepsOf(operations: readonly Operation[]): readonly Step[] {
     const table = operation.table ?? ''
     switch (operation.op) {
       case 'insert':
-        return [{ do: 'insert', table, name: nameOf(operation, n), columns: columnsOf(operation['row']) }]
+        return [
+          {
+            ...{ do: 'insert', table, name: nameOf(operation, n), columns: columnsOf(operation['row']) },
+            ...(typeof operation['uuid'] === 'string' ? { uuid: operation['uuid'] } : {}),
+          },
+        ]
       case 'update':
         return [{ do: 'update', table, uuid: uuidOf(operation), columns: columnsOf(operation['row']) }]
       case 'mutate':
