@@ -216,6 +216,26 @@ podAntiAffinity:
         matchLabels: {{- include "kube-ovn.selectorLabels" . | nindent 10 }}
 {{- end -}}
 
+{{/* Which nodes a component runs on that belongs to the databases: those with one of masterNodesLabels, and what its own nodeAffinity requires. */}}
+{{- define "kube-ovn.masterNodeTerms" -}}
+{{- $values := (index . 0).Values -}}
+{{- $component := index . 1 -}}
+{{- if not $values.masterNodesLabels -}}
+{{- fail "masterNodesLabels is empty, so that the OVN databases may run nowhere: write a label that their nodes have, e.g. kube-ovn/role: master" -}}
+{{- end -}}
+{{- range $key, $value := $values.masterNodesLabels }}
+- matchExpressions:
+    {{- if $value }}
+    - { key: {{ $key | quote }}, operator: In, values: [{{ $value | quote }}] }
+    {{- else }}
+    - { key: {{ $key | quote }}, operator: Exists }
+    {{- end }}
+    {{- range $component.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution }}
+    {{- toYaml .matchExpressions | nindent 4 }}
+    {{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* What the values prefer about nodes: a component's nodeAffinity, whose weight is 100 unless given. */}}
 {{- define "kube-ovn.preferredNodes" -}}
 {{- range .preferredDuringSchedulingIgnoredDuringExecution }}

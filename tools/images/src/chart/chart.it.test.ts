@@ -85,6 +85,13 @@ describe('the databases', () => {
   })
 })
 
+it('writes a large number of a collector set as one', async () => {
+  const sampling = { probability: 1, collectorSet: 4_000_000_000 }
+  const manifests = await renderChart({ networkPolicies: { sampling } })
+  for (const name of ['kube-ovn-controller', 'kube-ovn-cni'])
+    expect(JSON.stringify(workload(manifests, name))).toContain('--acl-sample-collector-set=4000000000"')
+})
+
 describe('masterNodes', () => {
   const nobody = [[], '', ',', [''], null].map((masterNodes) => ({ masterNodes }))
   it.each(nobody)(
@@ -103,6 +110,20 @@ describe('masterNodes', () => {
       expect(environment(container(central, 'ovn-central'), 'NODE_IPS')).toBe('fd00::1,fd00::2')
     },
   )
+
+  it('need a label: without any the databases could run nowhere', async () => {
+    const masterNodesLabels = { 'kube-ovn/role': null }
+    await expect(renderChart({ ...masters, masterNodesLabels })).rejects.toThrow(
+      'masterNodesLabels is empty, so that the OVN databases may run nowhere: write a label',
+    )
+    const labelled = { 'kube-ovn/role': null, 'node-role.kubernetes.io/control-plane': '' }
+    const manifests = await renderChart({ ...masters, masterNodesLabels: labelled })
+    for (const name of ['ovn-central', 'kube-ovn-monitor']) {
+      expect(JSON.stringify(workload(manifests, name).spec?.template)).toContain(
+        '{"nodeSelectorTerms":[{"matchExpressions":[{"key":"node-role.kubernetes.io/control-plane","operator":"Exists"}]}]}',
+      )
+    }
+  })
 
   it('may be empty when the chart is only linted', async () => {
     await expect(lintChart()).resolves.toContain('0 chart(s) failed')

@@ -31,6 +31,14 @@ describe('the speaker', () => {
     expect(rights.filter((right) => !/^(list|watch) /.test(right))).toEqual(written)
   })
 
+  it('runs on nodes of its system alone, though a nodeSelector names that, too', async () => {
+    const nodeSelector = { 'kubernetes.io/os': 'windows', edge: 'true' }
+    const manifests = await renderChart({ bgpSpeaker: { enabled: true, nodeSelector } })
+    expect(workload(manifests, 'kube-ovn-speaker').spec?.template).toMatchObject({
+      spec: { nodeSelector: { 'kubernetes.io/os': 'linux', edge: 'true' } },
+    })
+  })
+
   it.each([
     { where: 'from Kubernetes 1.30 on', kubeVersion: '1.30.0', has: ['kube-ovn-speaker-bgp-peers'] },
     { where: 'before', kubeVersion: '1.29.14', has: [] },
