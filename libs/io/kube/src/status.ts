@@ -97,6 +97,7 @@ export function errorOfStatus(
     case 410:
       return new KubeGoneError('Resource version is too old', details)
     case 422:
+      if (isForAnother(details)) return new KubeConflictError('Object is another one of its name', details)
       return new KubeInvalidError('API server says that the object is not valid', details)
     case 429:
       return new KubeTooManyRequestsError('API server asks to slow down', { ...details, retryAfterMs })
@@ -105,6 +106,11 @@ export function errorOfStatus(
         ? new KubeUnavailableError('API server cannot answer now', { ...details, retryAfterMs })
         : new KubeBadRequestError('API server does not take the request', details)
   }
+}
+
+/** A patch that names the uid of another object than there is: the server says that it does not change. */
+function isForAnother({ causes }: RequestDetails): boolean {
+  return causes.some(({ field }) => field === 'metadata.uid')
 }
 
 function causesOf(status: Status): readonly StatusCause[] {

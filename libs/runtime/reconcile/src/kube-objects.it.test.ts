@@ -15,6 +15,14 @@ beforeAll(async () => {
 })
 beforeEach(() => api.reset())
 
+const subnets: Resource = {
+  group: 'kubeovn.io',
+  version: 'v1',
+  kind: 'Subnet',
+  plural: 'subnets',
+  namespaced: false,
+}
+
 const name = { namespace: 'default', name: 'settings' }
 const settings: ConfigMap = { metadata: name, data: { a: '1' } }
 
@@ -134,6 +142,37 @@ it('keeps a condition that somebody added while the watch stalls', async () => {
   expect(await api.client.get(nodes, { name: 'n1' })).toMatchObject(listing('Ours', 'Theirs'))
   expect(await process.send(tell('Ours', 'Theirs', 'OursToo'))).toBe('done')
   expect(await api.client.get(nodes, { name: 'n1' })).toMatchObject(listing('Ours', 'Theirs', 'OursToo'))
+})
+
+it.each<{ readonly what: string; readonly resource: Resource; readonly object: KubeObject }>([
+  { what: 'ConfigMap', resource: configMaps, object: settings },
+  { what: 'Node', resource: nodes, object: { metadata: { name: 'settings' } } },
+  {
+    what: 'custom resource',
+    resource: subnets,
+    object: { metadata: { name: 'settings' }, spec: { cidrBlock: '10.16.0.0/16' } } as KubeObject,
+  },
+])('writes nothing to a $what that took the place of another while the watch stalls', async (one) => {
+  const { resource, object } = one
+  const { namespace } = object.metadata
+  const of = namespace === undefined ? { name: 'settings' } : { namespace, name: 'settings' }
+  await using process = await start(resource, namespace === undefined ? 'settings' : 'default/settings')
+  await process.send({ resource, ...of, create: object })
+  await process.stall()
+  const seen = process.store.get(namespace === undefined ? 'settings' : 'default/settings')
+  await api.client.remove(resource, of)
+  const made = await api.client.create(resource, object)
+  const label: KubePatch = { resource, ...of, merge: { metadata: { labels: { about: 'former' } } } }
+  expect(await process.send(label)).toBe('again')
+  expect((await api.client.get(resource, of))?.metadata.labels?.['about']).toBeUndefined()
+  // The store knows by now; what was decided about the former is not even sent.
+  expect(process.store.get(namespace === undefined ? 'settings' : 'default/settings')?.metadata.uid).toBe(
+    made.metadata.uid,
+  )
+  await api.forgetWrites()
+  expect(await process.send(label, seen)).toBe('again')
+  expect(await process.writes()).toEqual([])
+  expect(await process.send(label)).toBe('done')
 })
 
 it('writes what is no list although the object changed meanwhile', async () => {

@@ -1,11 +1,13 @@
-import type {
-  KubeClient,
-  KubeObject,
-  ObjectChange,
-  ObjectRef,
-  Removal,
-  Resource,
-  Store,
+import {
+  applyMergePatch,
+  type JsonValue,
+  type KubeClient,
+  type KubeObject,
+  type ObjectChange,
+  type ObjectRef,
+  type Removal,
+  type Resource,
+  type Store,
 } from '@kube-ovn/kube'
 import { fieldManager } from './applied.ts'
 import type { KubeEvent } from './feature.ts'
@@ -51,11 +53,12 @@ export function kubeObjects({ client, informers, record }: KubeObjectsOptions): 
     async create(resource, object) {
       informerOf(resource)?.observe(await client.create(resource, object))
     },
-    async patch(resource, { name, namespace }, patch, subresource) {
+    async patch(resource, { name, namespace }, patch, { subresource, uid }) {
       const ref = namespace === undefined ? { name } : { name, namespace }
       const options = subresource === undefined ? {} : { subresource }
+      const body = uid === undefined ? patch : (applyMergePatch(patch, { metadata: { uid } }) as JsonValue)
       informerOf(resource)?.observe(
-        await client.patch(resource, ref, 'application/merge-patch+json', patch, options),
+        await client.patch(resource, ref, 'application/merge-patch+json', body, options),
       )
     },
     async apply(resource, configuration) {

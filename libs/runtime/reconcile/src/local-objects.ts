@@ -71,13 +71,14 @@ export class LocalObjects implements Objects {
     resource: Resource,
     name: ObjectName,
     patch: JsonValue,
-    subresource: string | undefined,
+    { subresource, uid }: Parameters<Objects['patch']>[3],
   ): Promise<void> {
     const suffix = subresource === undefined ? '' : `/${subresource}`
     await this.#write(`patch ${resource.plural}${suffix} ${objectKeyOf(name)} ${JSON.stringify(patch)}`)
     const object = this.store(resource)?.get(objectKeyOf(name))
     if (object === undefined) throw notFound()
-    if (isOfAnotherVersion(patch, object)) throw new KubeConflictError('changed', refusal(409, 'Conflict'))
+    if (uid !== object.metadata.uid || isOfAnotherVersion(patch, object))
+      throw new KubeConflictError('changed', refusal(409, 'Conflict'))
     this.put(resource, objectKeyOf(name), applyMergePatch(object, patch) as KubeObject)
   }
 

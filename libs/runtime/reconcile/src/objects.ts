@@ -17,12 +17,12 @@ export interface Objects {
   trim(resource: Resource, object: KubeObject): KubeObject
   onChange(listener: (resource: Resource, change: ObjectChange) => void): Disposable
   create(resource: Resource, object: KubeObject): Promise<void>
-  /** Sends a merge patch (RFC 7386). */
+  /** Sends a merge patch (RFC 7386) for the object of this `uid`, and no later one of the same name. */
   patch(
     resource: Resource,
     name: ObjectName,
     patch: JsonValue,
-    subresource: string | undefined,
+    options: { readonly subresource: string | undefined; readonly uid: string | undefined },
   ): Promise<void>
   /** Sends an apply patch that takes what it names from other managers. Answers the whole object. */
   apply(resource: Resource, configuration: Configuration): Promise<KubeObject>

@@ -239,14 +239,18 @@ export class PatchSender {
   async #sendOne(owner: OwnerMark, feature: string, patch: KubePatch): Promise<PatchOutcome> {
     const { objects, metrics } = this.#options
     if (this.#isClosed) throw new DOMException('Nothing is written any more', 'AbortError')
-    const write = planWrite(patch, this.#current(owner, patch))
+    const current = this.#current(owner, patch)
+    const write = planWrite(patch, current)
     if (write === undefined) return 'done'
     try {
       if (write.verb === 'create') await objects.create(patch.resource, write.object)
       else if (write.verb === 'apply') await this.#apply(patch.resource, write.sent)
       else {
         if (write.patch !== undefined)
-          await objects.patch(patch.resource, patch, write.patch, patch.subresource)
+          await objects.patch(patch.resource, patch, write.patch, {
+            subresource: patch.subresource,
+            uid: current?.metadata.uid,
+          })
         if (write.verb === 'delete') await objects.remove(patch.resource, patch, write.uid)
       }
       metrics.patched(feature, write.verb, 'ok')

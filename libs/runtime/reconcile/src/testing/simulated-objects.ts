@@ -89,9 +89,9 @@ export class SimulatedObjects implements Objects, Disposable {
     resource: Resource,
     name: ObjectName,
     patch: JsonValue,
-    subresource: string | undefined,
+    options: Parameters<Objects['patch']>[3],
   ): Promise<void> {
-    return this.#request(resource, name, () => this.#server.patch(resource, name, patch, subresource))
+    return this.#request(resource, name, () => this.#server.patch(resource, name, patch, options))
   }
 
   apply(resource: Resource, configuration: Configuration): Promise<KubeObject> {
