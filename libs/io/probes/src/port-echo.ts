@@ -46,7 +46,9 @@ async function bindPorts({ address, tcpPort, udpPort }: PortEchoOptions): Promis
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4')
   stack.defer(() => void socket.close())
   socket.on('message', (message, from) => {
-    if (message.equals(question)) socket.send(answer, from.port, from.address, () => undefined)
+    // Port 0 stands for nobody to be answered (RFC 768), and Node throws when it is to send there.
+    if (message.equals(question) && from.port !== 0)
+      socket.send(answer, from.port, from.address, () => undefined)
   })
   socket.bind(udpPort, address)
   await once(socket, 'listening')
