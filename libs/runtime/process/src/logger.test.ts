@@ -1,4 +1,5 @@
 import { KubeOvnError, type RetryClass } from '@kube-ovn/errors'
+import { spawnSync } from 'node:child_process'
 import { mkdtempDisposableSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,4 +75,27 @@ it('tells the level and size of each line', () => {
   log.warn('key failed', { key: 'ü' })
   log.debug('not written')
   expect(counted).toEqual([['warn', readFileSync(file).length]])
+})
+
+it('says on standard error what a full disk does not take, and goes on', () => {
+  const program = `
+    import { createLogger } from ${JSON.stringify(join(import.meta.dirname, 'logger.ts'))}
+    const log = createLogger({ app: 'controller', verbosity: 0, file: '/dev/full' })
+    log.info('one')
+    log.info('two')
+    createLogger({ app: 'controller', verbosity: 0, file: '/dev/full', alsoToStderr: true }).info('three')`
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+  })
+  const lines = stderr
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly msg: string })
+  const refusal = 'log file is not written'
+  expect([status, lines.map(({ msg }) => msg)]).toEqual([0, [refusal, 'one', 'two', 'three', refusal]])
+  expect(lines[0]).toMatchObject({
+    level: 'error',
+    path: '/dev/full',
+    err: { message: expect.stringContaining('ENOSPC') },
+  })
 })

@@ -1,7 +1,8 @@
 import { KubeOvnError } from '@kube-ovn/errors'
 import type { LogFields, Logger } from '@kube-ovn/log'
-import { destination, multistream, pino } from 'pino'
+import { multistream, pino } from 'pino'
 import type { Logger as PinoLogger, StreamEntry } from 'pino'
+import { LineFile } from './line-file.ts'
 
 export interface LoggerOptions {
   readonly app: string
@@ -14,15 +15,18 @@ export interface LoggerOptions {
   readonly onLine?: (level: string, bytes: number) => void
 }
 
-/** Makes a logger that writes one JSON object a line. */
+/**
+ * Makes a logger that writes one JSON object a line. What a full disk has no room for goes to standard error: a program does not end because
+ * it has something to say.
+ */
 export function createLogger(options: LoggerOptions): Logger {
   const level = options.verbosity >= 4 ? 'debug' : 'info'
   const streams: StreamEntry[] = []
-  const hasFile = options.file !== undefined && options.file !== ''
-  if (hasFile) streams.push({ level, stream: destination({ dest: options.file, mkdir: true, sync: true }) })
-  if (!hasFile || options.alsoToStderr === true)
-    streams.push({ level, stream: destination({ dest: 2, sync: true }) })
-  const { onLine } = options
+  const { file = '', onLine } = options
+  const standardError = new LineFile(2)
+  const isToldThere = file === '' || options.alsoToStderr === true
+  if (file !== '') streams.push({ level, stream: fileStream(options.app, file, standardError, isToldThere) })
+  if (isToldThere) streams.push({ level, stream: { write: (line) => void standardError.write(line) } })
   if (onLine !== undefined) streams.push({ level, stream: lineCounter(onLine) })
   return adapt(
     pino(
@@ -36,6 +40,34 @@ export function createLogger(options: LoggerOptions): Logger {
       multistream(streams),
     ),
   )
+}
+
+/** Writes to a file, and to standard error what that does not take, unless it is told there anyway. */
+function fileStream(
+  app: string,
+  path: string,
+  standardError: LineFile,
+  isToldThere: boolean,
+): { write(line: string): void } {
+  const file = LineFile.open(path)
+  let isFailing = false
+  return {
+    write(line) {
+      const problem = file.write(line)
+      if (problem !== undefined && !isFailing) {
+        const told = {
+          level: 'error',
+          app,
+          path,
+          err: describeError(problem),
+          msg: 'log file is not written',
+        }
+        standardError.write(`${JSON.stringify(told)}\n`)
+      }
+      isFailing = problem !== undefined
+      if (isFailing && !isToldThere) standardError.write(line)
+    },
+  }
 }
 
 /** pino writes the level first: `{"level":"info",…`. */
