@@ -5,19 +5,20 @@ import {
   type PodNetwork,
 } from '@kube-ovn/annotations'
 import { contribution, nftables, type Answer, type NodeFeature } from '@kube-ovn/fragments'
-import { contains, formatIp, networkText } from '@kube-ovn/ip'
+import { servicePrefixesOf } from '@kube-ovn/endpoints'
+import { contains, formatIp, networkText, tryParseCidr, type Ip } from '@kube-ovn/ip'
 import { isAlive } from '@kube-ovn/kube-api/core'
 import type { Table } from '@kube-ovn/netfilter'
 import { rowTable } from '@kube-ovn/tables'
 import { askingNic, type PodOfNics } from '../asking-pods.ts'
 import { ProbeTargetTakenError } from '../errors.ts'
 import { linkTable } from '../host-links.ts'
-import { podIdentities } from '../kube-objects.ts'
+import { internalAddresses, podIdentities } from '../kube-objects.ts'
 import { interfaceTable, type LocalInterface } from '../local-interfaces.ts'
 import { attachmentId } from '../pod-nic/desired.ts'
 import { probePath, type ProbePath } from '../sinks/probe-path.ts'
 import type { SubnetFacts } from '../subnet-facts.ts'
-import { agentTable, podTable, subnetFactsTable } from '../tables.ts'
+import { agentTable, nodeTable, podTable, serviceCidrTable, subnetFactsTable, theNode } from '../tables.ts'
 import {
   desiredNicFilter,
   desiredNodeFilter,
@@ -58,10 +59,41 @@ const podsTable = rowTable({
   indexes: { holder: ({ holders }: ProbedPod) => holders },
 })
 
+/** A prefix, and whose it is. */
+interface Reserved {
+  readonly prefix: string
+  readonly holder: string
+}
+
+/**
+ * What each node has to reach, whatever a VPC is made of: who may write a Pod in one would otherwise cut the node off from the API server, or take what is
+ * said to it.
+ */
+const reservedTable = rowTable({
+  name: 'reserved-prefixes',
+  of: agentTable,
+  reads: { nodes: nodeTable, serviceCidrs: serviceCidrTable },
+  row(agent, { nodes, serviceCidrs }): readonly Reserved[] | undefined {
+    if (!agent.reachesVpcs) return undefined
+    return [
+      ...nodes.scan().flatMap((node) =>
+        internalAddresses(node).map((address) => ({
+          prefix: `${address}/${address.includes(':') ? 128 : 32}`,
+          holder: `node ${node.metadata.name}`,
+        })),
+      ),
+      ...servicePrefixesOf(serviceCidrs.scan(), agent.fallbackServicePrefixes).map((prefix) => ({
+        prefix,
+        holder: `Services (${prefix})`,
+      })),
+    ]
+  },
+})
+
 interface Candidate extends ProbedNic {
   readonly pod: string
   readonly age: string
-  /** The Subnet of the default VPC that has an address of the NIC, too. */
+  /** Who has an address of the NIC, too, and is asked there: a Subnet of the default VPC, a node, or Services. */
   readonly shadowed: string | undefined
 }
 
@@ -69,8 +101,8 @@ interface Candidate extends ProbedNic {
 const candidateTable = rowTable({
   name: 'probed-nics',
   of: interfaceTable,
-  reads: { pods: podsTable, subnets: subnetFactsTable },
-  row(row, { pods, subnets }): Candidate | undefined {
+  reads: { pods: podsTable, subnets: subnetFactsTable, reserved: reservedTable },
+  row(row, { pods, subnets, reserved }): Candidate | undefined {
     if (!isFirst(row) || (row.error ?? '') !== '') return undefined
     const nic = askingNic(row, (holder) => pods.find('holder', holder))
     if (nic === undefined) return undefined
@@ -84,7 +116,9 @@ const candidateTable = rowTable({
       .scan()
       .find((one) => one.isDefaultVpc && one.cidrs.some((cidr) => addresses.some((ip) => contains(cidr, ip))))
     return {
-      ...{ link: row.name, mac: network.mac, pod, age, shadowed: shadowed && describe(shadowed) },
+      ...{ link: row.name, mac: network.mac, pod, age },
+      shadowed:
+        shadowed === undefined ? holderOf(reserved.get(theNode) ?? [], addresses) : describe(shadowed),
       targets: addresses.flatMap((ip) => ports.map((port) => ({ address: formatIp(ip), port }))),
     }
   },
@@ -171,6 +205,14 @@ function networkOf({ annotations }: ProbedPod, provider: string): PodNetwork | u
     if (error instanceof AnnotationInvalidError) return undefined
     throw error
   }
+}
+
+function holderOf(reserved: readonly Reserved[], addresses: readonly Ip[]): string | undefined {
+  const found = reserved.find(({ prefix }) => {
+    const cidr = tryParseCidr(prefix)
+    return cidr !== undefined && addresses.some((ip) => contains(cidr, ip))
+  })
+  return found?.holder
 }
 
 function keyOf({ address, port }: ProbeTarget): string {

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { podAnnotations } from '@kube-ovn/annotations'
-import type { Container, Pod } from '@kube-ovn/kube-api/core'
+import type { Container, Pod, ServiceCidr } from '@kube-ovn/kube-api/core'
 import { inNamespace, openNetlink, type Netlink } from '@kube-ovn/netlink'
 import { missingForNamespaces, openTestNetwork, type TestNamespace } from '@kube-ovn/testing-net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeProbePath } from '../sinks/probe-path.ts'
-import { subnetOf, TestNode, type TestAgent } from '../testing/test-node.ts'
+import { nodeOf, subnetOf, TestNode, type TestAgent } from '../testing/test-node.ts'
 
 const missing = missingForNamespaces('nft', 'bash', 'timeout')
 
@@ -151,6 +151,26 @@ describe.skipIf(missing)(
       expect(await ask(8080)).toEqual(['red', 'red'])
     })
 
+    it('never come between the node and what it has to reach, at an address that a VPC has, too', async () => {
+      await attach('red')
+      for (const [holder, put] of [
+        ['node n2', (there) => node.nodes.put('n2', there ? nodeOf('n2', '10.40.0.5') : undefined)],
+        [
+          'Services (fd00:10:40::/112)',
+          (there) => node.serviceCidrs.put('more', there ? readyPrefix('fd00:10:40::/112') : undefined),
+        ],
+      ] as const satisfies readonly (readonly [string, (there: boolean) => void])[]) {
+        const before = problems().length
+        put(true)
+        await settle()
+        expect(problems().slice(before)).toMatchObject([{ pod: 'shop/red', holder }])
+        expect(await traces()).toEqual([expect.stringMatching(/^netdev /)])
+        put(false)
+        await settle()
+        expect(await ask(8080)).toEqual(['red', 'red'])
+      }
+    })
+
     it('let no pod into the node', async () => {
       const inside = await attach('red', { probes: [8080, 8081], listens: [8080] })
       await listen(node.host, 7070, 'node')
@@ -268,6 +288,11 @@ function join(host: Netlink, link: string, netns: string): string {
     inside.replaceRoute({ destination: gateway.includes(':') ? '::/0' : '0.0.0.0/0', gateway })
   }
   return mac
+}
+
+function readyPrefix(cidr: string): ServiceCidr {
+  const conditions = [{ type: 'Ready', status: 'True' } as const]
+  return { metadata: { name: 'more' }, spec: { cidrs: [cidr] }, status: { conditions } }
 }
 
 /** As the agent names a pod's link. */
