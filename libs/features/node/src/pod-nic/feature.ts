@@ -23,6 +23,12 @@ interface Detachment {
   readonly failure: Error | undefined
 }
 
+/** An attachment that is not complete yet, by the name of the host's end. */
+interface Addition {
+  readonly hostName: string
+  readonly abort: AbortController
+}
+
 /** Attaches pods to the network and takes them off again. */
 export class PodNics implements Disposable {
   readonly #deps: PodNicDependencies
@@ -33,8 +39,8 @@ export class PodNics implements Disposable {
   readonly #announcements: Announcements
   readonly #ports: PodPorts
   readonly #device: PodDevice
-  /** Additions under way, by name of the host's end. */
-  readonly #adding = new Map<string, AbortController>()
+  /** Those that were asked for and have not ended, also such as wait for another one of their interface. */
+  readonly #additions = new Set<Addition>()
 
   constructor(dependencies: PodNicDependencies) {
     this.#deps = dependencies
@@ -50,7 +56,7 @@ export class PodNics implements Disposable {
 
   [Symbol.dispose](): void {
     this.#announcements[Symbol.dispose]()
-    for (const adding of this.#adding.values()) adding.abort(new Error('the agent is stopping'))
+    for (const { abort } of this.#additions) abort.abort(new Error('the agent is stopping'))
   }
 
   /** Whether an addition or a removal of this interface is under way. */
@@ -78,15 +84,9 @@ export class PodNics implements Disposable {
     const seen = { uid: request.podUid }
     try {
       const hostName = hostNicName(request.containerId, request.ifName)
-      const abort = new AbortController()
-      const attachment = await this.#mutex.run(hostName, async () => {
-        this.#adding.set(hostName, abort)
-        try {
-          return await this.#add(request, hostName, AbortSignal.any([signal, abort.signal]), startedMs, seen)
-        } finally {
-          this.#adding.delete(hostName)
-        }
-      })
+      const attachment = await this.#unlessRemoved(hostName, signal, (either) =>
+        this.#mutex.run(hostName, () => this.#add(request, hostName, either, startedMs, seen)),
+      )
       this.#deps.log.info('attachment added', {
         pod: keyOf(request),
         ip: attachment.wanted.externalIds[attachmentId.ip] ?? '',
@@ -123,7 +123,8 @@ export class PodNics implements Disposable {
     const hostName = hostNicName(asked.containerId, asked.ifName)
     const former = this.#formerName(asked)
     const request = this.#named(asked, former ?? hostName)
-    this.#adding.get(hostName)?.abort(this.#error(request, 'get-pod', 'the runtime removes the attachment'))
+    const reason = this.#error(request, 'get-pod', 'the runtime removes the attachment')
+    for (const addition of this.#additions) if (addition.hostName === hostName) addition.abort.abort(reason)
     try {
       let isRemoved = false
       for (const name of former === undefined ? [hostName] : [hostName, former]) {
@@ -221,6 +222,21 @@ export class PodNics implements Disposable {
       podName: ids[attachmentId.podName] ?? '',
       podNamespace: ids[attachmentId.podNamespace] ?? '',
       podUid: ids[attachmentId.podUid] ?? '',
+    }
+  }
+
+  /** Adds until the runtime goes away, or says that it wants the interface no more. */
+  async #unlessRemoved<T>(
+    hostName: string,
+    signal: AbortSignal,
+    add: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const addition = { hostName, abort: new AbortController() }
+    this.#additions.add(addition)
+    try {
+      return await add(AbortSignal.any([signal, addition.abort.signal]))
+    } finally {
+      this.#additions.delete(addition)
     }
   }
 

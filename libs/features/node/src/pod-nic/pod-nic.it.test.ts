@@ -161,6 +161,20 @@ describe.skipIf(missing)(`an attachment${missing === undefined ? '' : ` (${missi
     await expect(nics.check(request)).rejects.toThrow(AttachmentDiffersError)
   })
 
+  it('is given up by its removal, however often it was asked for before', async () => {
+    // Nobody plays ovn-controller.
+    const additions = [1, 2].map(() => nics.add(request, new AbortController().signal))
+    const outcomes = Promise.allSettled(additions)
+    await expect.poll(() => database.vsctl('list-ports', 'br-int')).toBe(hostName)
+    await nics.remove(request)
+    const reason = {
+      details: { pod: 'shop/web-0', stage: 'get-pod', reason: 'the runtime removes the attachment' },
+    }
+    const rejected = expect.objectContaining({ status: 'rejected', reason: expect.objectContaining(reason) })
+    expect(await outcomes).toEqual([rejected, rejected])
+    expect(await database.vsctl('list-ports', 'br-int')).toBe('')
+  })
+
   it.each([
     { what: 'of a pod', nic: {}, ips: ['10.16.0.5', 'fd00:10:16::5'], mac: '00:00:00:53:6b:b6' },
     {
