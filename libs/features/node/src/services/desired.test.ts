@@ -23,11 +23,11 @@ it.each([
 ])('a cluster address that another Service names as its own from outside %s', (_name, backend, map, led) => {
   const robber = plansOf('a', { clusterIPs: ['10.96.0.2'], externalIPs: ['10.96.0.10'] }, '10.16.0.66')
   const owner = plansOf('dns', { clusterIPs: ['10.96.0.10'] }, backend)
-  const snapshot = { plans: [...robber, ...owner], services: [], pods: [], nodeAddresses: [] }
+  const snapshot = { plans: [...robber, ...owner], services: [], pods: [] }
   const found = desiredServices(snapshot).maps?.flatMap(({ name, elements = [] }) =>
     elements.filter(([key]) => JSON.stringify(key).includes('10.96.0.10')).map((one) => [name, one] as const),
   )
   const [own] = owner.flatMap(({ entries }) => [...entries.addresses, ...entries.nobody])
   expect(found).toEqual([[map, own]])
-  expect(flowFrontends(snapshot).byAddress['10.96.0.10:53']).toEqual(led)
+  expect(flowFrontends(snapshot, { local: [], others: [] }).byAddress['10.96.0.10:53']).toEqual(led)
 })

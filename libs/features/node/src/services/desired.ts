@@ -27,7 +27,6 @@ export interface ServicesSnapshot {
   readonly services: readonly string[]
   /** Prefixes of pods that the node reaches. */
   readonly pods: readonly string[]
-  readonly nodeAddresses: readonly string[]
 }
 
 const families = [

@@ -4,7 +4,7 @@ import { contribution, nftables, type Answer, type NodeFeature } from '@kube-ovn
 import type { Table } from '@kube-ovn/netfilter'
 import { parseCidr } from '@kube-ovn/ip'
 import { rowTable } from '@kube-ovn/tables'
-import { internalAddresses } from '../kube-objects.ts'
+import { linkTable } from '../host-links.ts'
 import { prefixesLeavingElsewhere, routedPrefixes } from '../subnet-facts.ts'
 import {
   agentTable,
@@ -18,7 +18,7 @@ import {
 import { desiredServices, planOf, type PortPlan, type ServicesSnapshot } from './desired.ts'
 import { healthChecks } from './health-check-sink.ts'
 import { healthCheck, type HealthCheck } from './health-checks.ts'
-import { servedPorts, type ServedPort } from './served-ports.ts'
+import { clusterAddressesOf, isForProxy, servedPorts, type ServedPort } from './served-ports.ts'
 import { flowFrontends, staleFlows, type FlowFrontends } from './stale-flow-sink.ts'
 
 /** Where backends are that would answer clients outside by another node. */
@@ -68,8 +68,8 @@ const planTable = rowTable({
 const snapshotTable = rowTable({
   name: 'services-snapshot',
   of: agentTable,
-  reads: { plans: planTable, subnets: subnetFactsTable, serviceCidrs: serviceCidrTable, nodes: nodeTable },
-  row(agent, { plans, subnets, serviceCidrs, nodes }): ServicesSnapshot | undefined {
+  reads: { plans: planTable, subnets: subnetFactsTable, serviceCidrs: serviceCidrTable },
+  row(agent, { plans, subnets, serviceCidrs }): ServicesSnapshot | undefined {
     if (!agent.servesServices) return undefined
     return {
       // In one order, so that what two want is the older key's, also after a restart.
@@ -79,7 +79,6 @@ const snapshotTable = rowTable({
         .sort((a, b) => (a.port.id < b.port.id ? -1 : 1)),
       services: servicePrefixesOf(serviceCidrs.scan(), agent.fallbackServicePrefixes),
       pods: routedPrefixes(subnets.scan()),
-      nodeAddresses: internalAddresses(nodes.get(agent.nodeName)),
     }
   },
 })
@@ -94,13 +93,23 @@ const filterTable = rowTable({
   },
 })
 
+/** Cluster addresses that another proxy serves. */
+const othersTable = rowTable({
+  name: 'services-of-others',
+  of: serviceTable,
+  row: (service): readonly string[] | undefined =>
+    isForProxy(service) ? undefined : clusterAddressesOf(service),
+})
+
 const flowTable = rowTable({
   name: 'services-flows',
   of: agentTable,
-  reads: { snapshots: snapshotTable },
-  row(_agent, { snapshots }, key): Answer<FlowFrontends> | undefined {
+  reads: { snapshots: snapshotTable, links: linkTable, others: othersTable },
+  row(_agent, { snapshots, links, others }, key): Answer<FlowFrontends> | undefined {
     const snapshot = snapshots.get(key)
-    return snapshot === undefined ? undefined : { want: flowFrontends(snapshot) }
+    if (snapshot === undefined) return undefined
+    const local = links.scan().flatMap(({ addresses }) => addresses.map((cidr) => cidr.split('/')[0] ?? ''))
+    return { want: flowFrontends(snapshot, { local, others: others.scan().flat() }) }
   },
 })
 

@@ -48,7 +48,7 @@ export function servedPorts(
 ): readonly ServedPort[] {
   const { spec = {} } = service
   if (spec.type === 'ExternalName' || !isForProxy(service)) return []
-  const clusterIps = (spec.clusterIPs ?? [spec.clusterIP ?? '']).flatMap(addressesOf)
+  const clusterIps = clusterAddressesOf(service)
   if (clusterIps.length === 0) return []
   return ([4, 6] as const).flatMap((family) => {
     const own = clusterIps.filter((ip) => familyOfText(ip) === family)
@@ -57,6 +57,10 @@ export function servedPorts(
       servedPort(service, slices, place, { family, own, port, leavingElsewhere }),
     )
   })
+}
+
+export function clusterAddressesOf({ spec = {} }: Service): readonly string[] {
+  return (spec.clusterIPs ?? [spec.clusterIP ?? '']).flatMap(addressesOf)
 }
 
 /** Whether the usual proxy is to do anything for a Service. */

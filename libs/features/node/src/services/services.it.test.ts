@@ -244,10 +244,40 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     const agent = await serving()
     const one = answersOf(node.host.start(process.execPath, '-e', sender, '10.96.0.10', '53'))
     const other = answersOf(outside.start(process.execPath, '-e', sender, '192.0.2.10', '30053'))
-    await expect.poll(() => [one.last, other.last]).toEqual(['10.16.0.2', '10.16.0.2'])
+    // Of another NIC than that which the Node names.
+    const third = answersOf(outside.start(process.execPath, '-e', sender, '198.51.100.1', '30053'))
+    const last = (): readonly string[] => [one, other, third].map((answers) => answers.last)
+    await expect.poll(last).toEqual(['10.16.0.2', '10.16.0.2', '10.16.0.2'])
     fill('dns', ['10.16.0.3'], 'n1', { ports })
     expect(await agent.settle()).toEqual([])
-    await expect.poll(() => [one.last, other.last]).toEqual(['10.16.0.3', '10.16.0.3'])
+    await expect.poll(last).toEqual(['10.16.0.3', '10.16.0.3', '10.16.0.3'])
+  })
+
+  it('leaves what another proxy leads to its backends alone', async () => {
+    const port = { name: 'http', port: 53, protocol: 'UDP' } as const
+    put('dns', { ports: [port] })
+    node.services.put('shop/special', {
+      metadata: {
+        ...{ name: 'special', namespace: 'shop' },
+        labels: { 'service.kubernetes.io/service-proxy-name': 'another' },
+      },
+      spec: { clusterIPs: ['10.96.0.20'], ports: [port] },
+    })
+    const ports = [{ name: 'http', port: 8080, protocol: 'UDP' } as const]
+    fill('dns', ['10.16.0.2'], 'n1', { ports })
+    const agent = await serving()
+    const chain = 'type nat hook output priority -100;'
+    node.host.run('nft', `add table ip another; add chain ip another output { ${chain} }`)
+    const rule = 'ip daddr 10.96.0.20 udp dport 53 dnat to 10.16.0.2:8080'
+    node.host.run('nft', `add rule ip another output ${rule}`)
+    const special = answersOf(node.host.start(process.execPath, '-e', sender, '10.96.0.20', '53'))
+    await expect.poll(() => special.last).toBe('10.16.0.2')
+    // From here on a flow that is forgotten is led nowhere.
+    node.host.run('nft', 'delete table ip another')
+    fill('dns', ['10.16.0.3'], 'n1', { ports })
+    expect(await agent.settle()).toEqual([])
+    const answered = special.count
+    await expect.poll(() => special.count).toBeGreaterThan(answered + 2)
   })
 
   it('tells a balancer whether it has backends, as long as there is something to tell', async () => {
@@ -347,9 +377,10 @@ async function ready({ stdout }: ChildProcess): Promise<void> {
 }
 
 /** Who has answered last. */
-function answersOf({ stdout }: ChildProcess): { readonly last: string } {
-  const answers = { last: '' }
+function answersOf({ stdout }: ChildProcess): { readonly last: string; readonly count: number } {
+  const answers = { last: '', count: 0 }
   stdout?.on('data', (data: Buffer) => {
+    answers.count += 1
     answers.last = String(data).trim().split('\n').at(-1)?.split(' ')[0] ?? ''
   })
   return answers

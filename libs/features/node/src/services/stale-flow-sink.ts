@@ -12,11 +12,17 @@ export interface FlowFrontends {
   readonly byNodePort: Readonly<Record<string, readonly string[]>>
   /** Prefixes of Service addresses. */
   readonly services: readonly string[]
-  readonly nodeAddresses: readonly string[]
+  /** All addresses of the node: a port of the node is one of each. */
+  readonly local: readonly string[]
+  /** Addresses of Services that another proxy leads to backends. */
+  readonly others: readonly string[]
 }
 
 /** Lists where flows of UDP may be. */
-export function flowFrontends({ plans, services, nodeAddresses }: ServicesSnapshot): FlowFrontends {
+export function flowFrontends(
+  { plans, services }: ServicesSnapshot,
+  addresses: Pick<FlowFrontends, 'local' | 'others'>,
+): FlowFrontends {
   const byAddress: Record<string, readonly string[]> = {}
   const byNodePort: Record<string, readonly string[]> = {}
   const ports = plans.map((plan) => plan.port).filter(({ protocol }) => protocol === 'udp')
@@ -29,7 +35,7 @@ export function flowFrontends({ plans, services, nodeAddresses }: ServicesSnapsh
     if (port.nodePort !== undefined)
       byNodePort[port.nodePort] = [...(byNodePort[port.nodePort] ?? []), ...outside]
   }
-  return { byAddress, byNodePort, services, nodeAddresses }
+  return { byAddress, byNodePort, services, ...addresses }
 }
 
 /** Whether a flow leads to where nobody of its Service is any more. */
@@ -38,10 +44,11 @@ function isStale({ destination, answeredBy }: Flow, frontends: FlowFrontends): b
   const came = endText(answeredBy)
   const backends = frontends.byAddress[sent]
   if (backends !== undefined) return !backends.includes(came)
+  if (frontends.others.includes(destination.address)) return false
   const ip = parseIp(destination.address)
   if (frontends.services.some((prefix) => contains(parseCidr(prefix), ip))) return true
   const ofNode = frontends.byNodePort[destination.port]
-  if (ofNode === undefined || !frontends.nodeAddresses.includes(destination.address)) return false
+  if (ofNode === undefined || !frontends.local.includes(destination.address)) return false
   return !ofNode.includes(came)
 }
 
