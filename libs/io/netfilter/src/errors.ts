@@ -27,6 +27,16 @@ export class NftNotFoundError extends KubeOvnError<{ readonly command: string }>
   }
 }
 
+/** Says that the kernel did not start nft now: processes, descriptors or memory have run out. */
+export class NftNotStartedError extends KubeOvnError<{ readonly command: string; readonly errno: string }> {
+  readonly code = 'nft-not-started'
+  readonly retry = 'backoff'
+
+  constructor(details: NftNotStartedError['details'], options: ErrorOptions) {
+    super('nft was not started', details, options)
+  }
+}
+
 /** Says that the elements of a set cannot be merged. */
 export class InvalidSetError extends KubeOvnError<{
   readonly set: string

@@ -2,8 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { errorCode } from '@kube-ovn/errors'
 import { inNamespace, type NamespaceReference } from '@kube-ovn/netlink'
-import { NftCommandError, NftNotFoundError } from './errors.ts'
+import { NftCommandError, NftNotFoundError, NftNotStartedError } from './errors.ts'
 import { openMemoryFile } from './memory-file.ts'
 
 export interface NftInvocation {
@@ -20,12 +21,20 @@ export async function runNft(invocation: NftInvocation): Promise<string> {
   const { nft, operation } = invocation
   const child = startNft(invocation)
   const exited = new Promise<number | string>((resolve, reject) => {
-    child.once('error', (cause) => reject(new NftNotFoundError({ command: nft }, { cause })))
+    child.once('error', (cause) => reject(startFailure(nft, cause)))
     child.once('close', (status, signal) => resolve(status ?? signal ?? 'unknown'))
   })
   const [status, printed, complaint] = await Promise.all([exited, read(child.stdout), read(child.stderr)])
   if (status === 0) return printed
   throw new NftCommandError({ operation, status, nftMessage: complaint.trim() })
+}
+
+/** A node that has run out of something has it again without anybody telling; a command that is not there does not come. */
+export function startFailure(command: string, cause: Error): NftNotFoundError | NftNotStartedError {
+  const errno = errorCode(cause) ?? ''
+  return errno === 'ENOENT' || errno === 'EACCES'
+    ? new NftNotFoundError({ command }, { cause })
+    : new NftNotStartedError({ command, errno }, { cause })
 }
 
 /** Node types the streams as absent when one of the three is a bare descriptor; they are there. */
