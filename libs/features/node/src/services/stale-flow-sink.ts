@@ -90,13 +90,19 @@ export class StaleFlowSink implements Sink<FlowFrontends> {
       this.#looksLeft = 2
     }
     if (this.#looksLeft === 0) return nothingToDo
-    this.#looksLeft -= 1
     const stale = this.#flows.listUdp().filter((flow) => isStale(flow, fragment))
+    // One that failed was none, and is made up for.
+    this.#looksLeft -= 1
     if (stale.length === 0) return nothingToDo
     return {
       changes: stale.map(({ destination }) => `no flow to ${endText(destination)}`),
       carryOut: () => {
-        for (const flow of stale) this.#flows.forget(flow)
+        try {
+          for (const flow of stale) this.#flows.forget(flow)
+        } catch (error) {
+          if (fragment === this.#last) this.#looksLeft += 1
+          throw error
+        }
       },
     }
   }
