@@ -29,14 +29,21 @@ export async function inClusterAccess(directory = SERVICE_ACCOUNT): Promise<Clus
   }
 }
 
-/** Authenticates with a token file that somebody replaces from time to time. */
+/**
+ * Authenticates with a token file that somebody replaces from time to time. While it can not be read, the token that was read last is as good as it
+ * was: a process without a descriptor left for a moment is not one without rights.
+ */
 export function fileToken(path: string): (renew: boolean) => Promise<Authentication> {
   let known: { readonly authorization: string; readonly readAtMs: number } | undefined
   return async (renew) => {
     const nowMs = performance.now()
     if (known === undefined || renew || nowMs - known.readAtMs > TOKEN_LIFETIME_MS) {
-      const token = (await readCredential(path, 'token')).trim()
-      known = { authorization: `Bearer ${token}`, readAtMs: nowMs }
+      try {
+        const token = (await readCredential(path, 'token')).trim()
+        known = { authorization: `Bearer ${token}`, readAtMs: nowMs }
+      } catch (error) {
+        if (known === undefined) throw error
+      }
     }
     return { authorization: known.authorization }
   }

@@ -2,6 +2,7 @@ import { getEventListeners, once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { ClusterAccess } from './cluster-access.ts'
 import { Transport } from './transport.ts'
 
 let server: Server
@@ -14,13 +15,21 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-function open(signal?: AbortSignal, of: Server = server, scheme = 'https'): Transport {
+function open(
+  signal?: AbortSignal,
+  of: Server = server,
+  scheme = 'https',
+  {
+    connections = 1,
+    authenticate = async () => ({}),
+  }: { connections?: number; authenticate?: ClusterAccess['authenticate'] } = {},
+): Transport {
   const { port } = of.address() as AddressInfo
   const access = {
     ...{ server: `${scheme}://127.0.0.1:${port}`, ca: undefined, tlsServerName: undefined, isVerified: true },
-    authenticate: () => Promise.resolve({}),
+    authenticate,
   }
-  const limits = { connections: 1, timeoutMs: 60_000, watchSilenceMs: 60_000, repeats: 0 }
+  const limits = { connections, timeoutMs: 60_000, watchSilenceMs: 60_000, repeats: 0 }
   return new Transport(access, { userAgent: 'test', ...limits, ...(signal !== undefined && { signal }) })
 }
 
@@ -72,5 +81,31 @@ it('remembers no connection that is over', async () => {
     expect(await transport.send({ method: 'GET', path: '/version' })).toBe('{}')
     expect(getEventListeners(end, 'abort')).toEqual([])
   }
+  answering.close()
+})
+
+it('sends everything again that was refused with an old token, also when another request has renewed it', async () => {
+  const refuse: (() => void)[] = []
+  const tokens: (string | undefined)[] = []
+  const answering = createHttpServer(({ headers: { authorization } }, response) => {
+    tokens.push(authorization)
+    if (authorization === 'Bearer old') refuse.push(() => response.writeHead(401).end())
+    else response.end('{}')
+    // The other one is refused when the first has been answered under the new token.
+    if (tokens.length >= 2) refuse.shift()?.()
+  })
+  answering.listen(0, '127.0.0.1')
+  await once(answering, 'listening')
+  let authorization = 'Bearer old'
+  await using transport = open(undefined, answering, 'http', {
+    connections: 2,
+    async authenticate(renew) {
+      if (renew) authorization = 'Bearer new'
+      return { authorization }
+    },
+  })
+  const sent = [1, 2].map(() => transport.send({ method: 'GET', path: '/version' }))
+  expect(await Promise.all(sent)).toEqual(['{}', '{}'])
+  expect(tokens).toEqual(['Bearer old', 'Bearer old', 'Bearer new', 'Bearer new'])
   answering.close()
 })

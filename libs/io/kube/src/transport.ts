@@ -135,15 +135,13 @@ export class Transport implements AsyncDisposable {
 
   /** Sends, and once more with renewed credentials when these were refused: tokens and certificates get replaced. */
   async #sendOnce(request: HttpRequest, isStream: boolean): Promise<Dispatcher.ResponseData> {
-    const first = await this.#attempt(request, isStream)
+    const refused = await this.#access.authenticate(false)
+    const first = await this.#attempt(request, isStream, refused)
     if (first.statusCode !== 401) return this.#accept(request, first)
-    const refused = this.#pools?.authentication
     await this.#read(request, first.body)
     const renewed = await this.#access.authenticate(true)
-    if (refused !== undefined && isSame(refused, renewed)) {
-      throw errorOfStatus(request, 401, { message: 'Unauthorized' })
-    }
-    return this.#accept(request, await this.#attempt(request, isStream))
+    if (isSame(refused, renewed)) throw errorOfStatus(request, 401, { message: 'Unauthorized' })
+    return this.#accept(request, await this.#attempt(request, isStream, renewed))
   }
 
   async #accept(request: HttpRequest, answer: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
@@ -158,8 +156,11 @@ export class Transport implements AsyncDisposable {
     )
   }
 
-  async #attempt(request: HttpRequest, isStream: boolean): Promise<Dispatcher.ResponseData> {
-    const authentication = await this.#access.authenticate(false)
+  async #attempt(
+    request: HttpRequest,
+    isStream: boolean,
+    authentication: Authentication,
+  ): Promise<Dispatcher.ResponseData> {
     const startedMs = performance.now()
     const told = (status: number | undefined): void => {
       const { method, path } = request
