@@ -69,3 +69,19 @@ it('goes by files, keeps the pair before while one is half replaced, and says on
     ['info', undefined],
   ])
 })
+
+it('serves no chain that is written half, and the whole one when it is there', async () => {
+  using files = openFiles()
+  const log = recordingLogger()
+  const given = new Certificates({ ...files, hosts, clock: new ManualClock(), log })
+  const [a, b] = [pairFor('a'), pairFor('b')]
+  files.write(a.cert, a.key)
+  expect(await given.current()).toEqual(a)
+  const chain = `${b.cert}${a.cert}`
+  // The key is that of the first certificate, which is there as a whole.
+  files.write(chain.slice(0, -100), b.key)
+  expect(await given.current()).toEqual(a)
+  files.write(chain, b.key)
+  expect(await given.current()).toEqual({ cert: chain, key: b.key })
+  expect(log.lines.map(({ level }) => level)).toEqual(['error', 'info'])
+})

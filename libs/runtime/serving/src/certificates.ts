@@ -1,5 +1,6 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
 import type { Logger } from '@kube-ovn/log'
 import type { Clock } from '@kube-ovn/time'
 import { selfSigned, type KeyPair } from './self-signed.ts'
@@ -45,6 +46,8 @@ export class Certificates {
       const [cert, key] = await Promise.all([readFile(certFile, 'utf8'), readFile(keyFile, 'utf8')])
       if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
         throw new Error('the key is not that of the certificate')
+      // It reads the whole chain, and has an opinion on keys: what it refuses would be refused when clients are to be served with it.
+      createSecureContext({ cert, key })
       if (this.#problem !== undefined) this.#options.log.info('certificate files are good again')
       this.#problem = undefined
       this.#given = { cert, key }
