@@ -1,6 +1,7 @@
 import {
   askDaemon,
   controlSocketOf,
+  DaemonRefusedError,
   parseCoverage,
   parseDatapaths,
   parseMemoryUsage,
@@ -105,19 +106,19 @@ export class Vswitch {
 
   async #askVswitchd(): Promise<{
     readonly state: DaemonState
-    readonly datapaths: readonly Datapath[]
+    readonly datapaths: readonly Datapath[] | undefined
     readonly coverage: ReadonlyMap<string, number>
   }> {
     const ask = await this.#questions(this.#options.vswitchd)
     const [memory, shown, coverage] = await Promise.all([
       ask('memory/show'),
-      ask('dpctl/show'),
-      ask('coverage/show'),
+      ask('dpctl/show').catch(unlessRefused),
+      ask('coverage/show').catch(unlessRefused),
     ])
     return {
       state: { isUp: true, memory: parseMemoryUsage(memory) },
-      datapaths: parseDatapaths(shown),
-      coverage: new Map([...parseCoverage(coverage)].filter(([event]) => toldEvents.test(event))),
+      datapaths: shown === undefined ? undefined : parseDatapaths(shown),
+      coverage: new Map([...parseCoverage(coverage ?? '')].filter(([event]) => toldEvents.test(event))),
     }
   }
 
@@ -185,4 +186,9 @@ export class Vswitch {
       })),
     }
   }
+}
+
+/** Who refuses a question, such as while one of its data paths goes, is there. */
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof DaemonRefusedError)) throw error
 }
