@@ -10,7 +10,7 @@ const program = `
   import { LineFile } from ${JSON.stringify(join(import.meta.dirname, 'line-file.ts'))}
   const directory = process.argv[1]
   writeFileSync(directory + '/filler', 'x'.repeat(4096))
-  const file = LineFile.open(directory + '/logs/agent.log')
+  const file = new LineFile(directory + '/logs/agent.log')
   const answers = []
   for (const name of ['first', 'torn', 'lost']) answers.push(file.write(name.repeat(500) + '\\n')?.code)
   rmSync(directory + '/filler')

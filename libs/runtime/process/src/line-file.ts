@@ -8,18 +8,14 @@ const pauseCell = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEM
 
 /** A file that lines are appended to. What the disk does not take ends nobody: it is answered, and the next line is tried again. */
 export class LineFile {
-  readonly #descriptor: number
+  readonly #open: () => number
+  #descriptor: number | undefined
   /** The end of a line was not taken. */
   #isTorn = false
 
-  constructor(descriptor: number) {
-    this.#descriptor = descriptor
-  }
-
-  /** Opens a file, and makes its folder, if they are not there yet. */
-  static open(path: string): LineFile {
-    mkdirSync(dirname(path), { recursive: true })
-    return new LineFile(openSync(path, 'a'))
+  /** Of a descriptor, or of a file that is opened, and made with its folder, when there is something to write. */
+  constructor(file: number | string) {
+    this.#open = typeof file === 'number' ? () => file : () => openFile(file)
   }
 
   /** Writes a line with its end; answers what the system said against it. */
@@ -28,6 +24,7 @@ export class LineFile {
     const { length } = left
     while (left.length > 0) {
       try {
+        this.#descriptor ??= this.#open()
         left = left.subarray(writeSync(this.#descriptor, left))
       } catch (error) {
         if (errorCode(error) !== 'EAGAIN') {
@@ -40,4 +37,9 @@ export class LineFile {
     this.#isTorn = false
     return undefined
   }
+}
+
+function openFile(path: string): number {
+  mkdirSync(dirname(path), { recursive: true })
+  return openSync(path, 'a')
 }

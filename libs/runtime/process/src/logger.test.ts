@@ -77,13 +77,17 @@ it('tells the level and size of each line', () => {
   expect(counted).toEqual([['warn', readFileSync(file).length]])
 })
 
-it('says on standard error what a full disk does not take, and goes on', () => {
+it.each([
+  ['a full disk', '/dev/full', 'ENOSPC'],
+  ['a file that can not be made', '/dev/null/agent.log', 'EEXIST'],
+])('says on standard error what %s does not take, and goes on', (_what, file, errno) => {
   const program = `
     import { createLogger } from ${JSON.stringify(join(import.meta.dirname, 'logger.ts'))}
-    const log = createLogger({ app: 'controller', verbosity: 0, file: '/dev/full' })
+    const file = ${JSON.stringify(file)}
+    const log = createLogger({ app: 'controller', verbosity: 0, file })
     log.info('one')
     log.info('two')
-    createLogger({ app: 'controller', verbosity: 0, file: '/dev/full', alsoToStderr: true }).info('three')`
+    createLogger({ app: 'controller', verbosity: 0, file, alsoToStderr: true }).info('three')`
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     encoding: 'utf8',
   })
@@ -95,7 +99,7 @@ it('says on standard error what a full disk does not take, and goes on', () => {
   expect([status, lines.map(({ msg }) => msg)]).toEqual([0, [refusal, 'one', 'two', 'three', refusal]])
   expect(lines[0]).toMatchObject({
     level: 'error',
-    path: '/dev/full',
-    err: { message: expect.stringContaining('ENOSPC') },
+    path: file,
+    err: { message: expect.stringContaining(errno) },
   })
 })

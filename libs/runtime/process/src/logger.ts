@@ -16,7 +16,7 @@ export interface LoggerOptions {
 }
 
 /**
- * Makes a logger that writes one JSON object a line. What a full disk has no room for goes to standard error: a program does not end because
+ * Makes a logger that writes one JSON object a line. What the file does not take, such as on a full disk, goes to standard error: a program does not end because
  * it has something to say.
  */
 export function createLogger(options: LoggerOptions): Logger {
@@ -49,7 +49,7 @@ function fileStream(
   standardError: LineFile,
   isToldThere: boolean,
 ): { write(line: string): void } {
-  const file = LineFile.open(path)
+  const file = new LineFile(path)
   let isFailing = false
   return {
     write(line) {
