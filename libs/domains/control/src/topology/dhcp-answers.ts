@@ -19,7 +19,8 @@ export function rowIdOf(kind: RowKind, id: string, world: DhcpWorld): string | u
 type DhcpWorld = Pick<ControlWorld, 'dhcpRows' | 'interconnections'>
 
 /**
- * What is to be answered in a network, in one of its families. The server keeps the MAC address that it has: hosts know it.
+ * What is to be answered in a network, in one of its families. The server keeps the MAC address that it has, as it is written: hosts know
+ * it.
  */
 export function answerOf(
   kind: RowKind,
@@ -35,8 +36,8 @@ export function answerOf(
   // The router of the VPC knows the way to all that the physical gateway does not.
   const router = leasedAddress(world.interconnections.get(network.name)?.addresses, family)
   const gateway = router ?? share.gateway
-  const present = presentAnswer(kind, id, world)?.options[family === 4 ? 'server_mac' : 'server_id']
-  const mac = tryParseMac(present ?? '') ?? macFromName(dhcpRowName(kind, id))
+  const present = presentAnswer(kind, id, world)?.options[family === 4 ? 'server_mac' : 'server_id'] ?? ''
+  const mac = tryParseMac(present) === undefined ? macFromName(dhcpRowName(kind, id)) : present
   const mtu = network.mtu > 0 ? network.mtu : network.vlan === '' ? tunnelMtu : ethernetMtu
   return { cidr, options: withDefaults(given, family, { mac, gateway, mtu }) }
 }

@@ -1,4 +1,4 @@
-import { tryParseCidr, tryParseIpv4, tryParseIpv6, tryParseMac, type Family, type Mac } from '@kube-ovn/ip'
+import { tryParseCidr, tryParseIpv4, tryParseIpv6, tryParseMac, type Family } from '@kube-ovn/ip'
 import { OptionTextError } from './errors.ts'
 import { parseOptions } from './option-text.ts'
 
@@ -154,7 +154,7 @@ export function parseDhcpOptions(written: string, family: Family, field: string)
 /** What is answered where nobody says otherwise. */
 export interface DhcpDefaults {
   /** Of the server, who answers in place of a host. */
-  readonly mac: Mac
+  readonly mac: string
   readonly gateway: string
   /** Bytes. */
   readonly mtu: number

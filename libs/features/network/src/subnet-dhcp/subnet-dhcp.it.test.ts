@@ -176,9 +176,9 @@ describe('DHCP of a subnet', () => {
     expect(await said()).toEqual(['', ''])
   })
 
-  it('takes over the row of an older version with its MAC address, and leaves those of others alone', async () => {
+  it('takes over the row of an older version with its MAC address as it is written, and leaves those of others alone', async () => {
     const { northbound } = cluster
-    const theirs = ['cidr=10.17.0.0/16', 'options:server_mac=02:00:5e:00:53:09']
+    const theirs = ['cidr=10.17.0.0/16', 'options:server_mac=02:00:5E:00:53:09']
     await northbound.nbctl(
       ...['create', 'DHCP_Options', ...theirs, 'external_ids:vendor=kube-ovn'],
       ...['external_ids:ls=blue', 'external_ids:protocol=IPv4'],
@@ -187,7 +187,7 @@ describe('DHCP of a subnet', () => {
     await using control = await cluster.startController()
     await make({})
     await control.settle()
-    expect(answers(control).v4?.options).toEqual({ ...byDefault, server_mac: '02:00:5e:00:53:09' })
+    expect(answers(control).v4?.options).toEqual({ ...byDefault, server_mac: '02:00:5E:00:53:09' })
     await edit(control, { enableDHCP: false })
     expect(control.rows('DHCP_Options', 'cidr', 'options')).toEqual([
       { cidr: '10.99.0.0/16', options: { lease_time: '1' } },
