@@ -21,6 +21,7 @@ export const servedCases = [
   'vips',
   'ippools',
   'services/clusterip',
+  'services/custom-vpc',
   'services/dual-single',
   'services/no-selector',
   'services/nodeport-lb-headless',
