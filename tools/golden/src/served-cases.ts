@@ -28,6 +28,7 @@ export const servedCases = [
   'services/prefer-local',
   'services/session-affinity',
   'services/slr-backend',
+  'services/slr-dual',
   'services/slr-endpoints',
   'services/slr-selector',
   'services/v6',
