@@ -7,6 +7,7 @@ export const servedCases = [
   'policies/np-egress',
   'policies/np-expressions',
   'policies/np-ingress-mixed',
+  'policies/np-lax-log',
   'policies/np-logging',
   'policies/np-ports',
   'policies/sg',

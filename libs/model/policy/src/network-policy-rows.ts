@@ -77,18 +77,15 @@ export function networkPolicyRows(policy: ParsedNetworkPolicy, scene: NetworkPol
     directionRows(policy, scene, direction),
   )
   const gateway = !scene.isLax && scene.families.includes(6) ? neighbourDiscovery(scene) : []
-  const { isOn, rate } = policy.log
+  const { rate } = policy.log
   const acls = uniqueAcls(directions.flatMap(({ acls }) => acls))
   return {
     acls: [...acls, ...gateway, ...(scene.stopsOpenConnections ? passageAcls(scene.group, acls) : [])],
     sets: directions.flatMap(({ sets }) => sets),
     meters:
-      !isOn || rate === undefined
+      rate === undefined
         ? []
-        : (['to-lport', 'from-lport'] as const).map((direction) => ({
-            name: policyMeterName(scene.group, direction),
-            rate,
-          })),
+        : [...new Set(acls.flatMap(({ meter }) => meter ?? []))].map((name) => ({ name, rate })),
   }
 }
 
@@ -256,7 +253,7 @@ function allowance(
     name: aclName(`np/${networkPolicyName(scene.name)}.${scene.namespace}/${direction}/${label}`),
     isLogged,
     severity: undefined,
-    meter: meterOf(policy, scene, acl),
+    meter: isLogged ? meterOf(policy, scene, acl) : undefined,
   }
 }
 
