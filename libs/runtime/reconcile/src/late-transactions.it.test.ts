@@ -1,5 +1,10 @@
 import { startNorthbound, type Northbound } from '@kube-ovn/testing-ovsdb'
-import { DuplicateUuidError, TransactionOutcomeUnknownError, type Operation } from 'ovsdb-client'
+import {
+  DuplicateUuidError,
+  NotConnectedError,
+  TransactionOutcomeUnknownError,
+  type Operation,
+} from 'ovsdb-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from './database.ts'
 import { databaseOf, emptySettings, startProcess } from './kernel-fixture.ts'
@@ -49,6 +54,21 @@ describe('a transaction that the server carries out long after it was given up',
     await expect.poll(() => switchesOf('blue').map(({ ports }) => ports.length)).toEqual([1])
     await expect(process.client.transact(late ?? [])).rejects.toBeInstanceOf(DuplicateUuidError)
     expect(idsOf('blue')).toHaveLength(1)
+  })
+
+  it('inserts nothing twice although one between them was never sent', async () => {
+    const sent: (readonly Operation[])[] = []
+    await using meddled = await startMeddled((operations, send) => {
+      sent.push(operations)
+      if (sent.length === 1) return Promise.reject(lost())
+      if (sent.length === 2) return Promise.reject(new NotConnectedError('OVN_Northbound', undefined))
+      return send(operations)
+    })
+    const { process, world, idsOf } = meddled
+    world.switches.set('blue', {})
+    await process.change('switch', 'blue')
+    await expect.poll(() => idsOf('blue')).toHaveLength(1)
+    await expect(process.client.transact(sent[0] ?? [])).rejects.toBeInstanceOf(DuplicateUuidError)
   })
 
   it('inserts nothing twice when it comes just before that', async () => {

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { externalId } from '@kube-ovn/ovn-names'
-import { TransactionOutcomeUnknownError, type NewValue, type RowChange, type Uuid } from 'ovsdb-client'
+import {
+  DuplicateUuidError,
+  TransactionOutcomeUnknownError,
+  type NewValue,
+  type RowChange,
+  type Uuid,
+} from 'ovsdb-client'
 import { markColumn } from './marks.ts'
 import { isArray, type Rows } from './rows.ts'
 import type { InsertStep, Step } from './steps.ts'
@@ -31,10 +37,11 @@ export class RowIds {
     return { ids, steps: ids.size === 0 ? steps : steps.map((step) => withIdsOfNew(step, ids)) }
   }
 
-  /** Takes note of what came of steps: committed, or why not. */
+  /** Takes note of what came of steps: committed, or why not. One that was refused says nothing of one before it. */
   learn(steps: readonly Step[], failure?: unknown): void {
     const isDoubtful = failure instanceof TransactionOutcomeUnknownError
-    if (!isDoubtful && this.#doubtful.size === 0) return
+    const isThereNow = failure === undefined || failure instanceof DuplicateUuidError
+    if (!isDoubtful && (!isThereNow || this.#doubtful.size === 0)) return
     for (const step of steps) {
       const place = step.do === 'insert' ? placeOf(step) : undefined
       if (step.do !== 'insert' || step.uuid === undefined || place === undefined) continue
