@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { TableInputs, type Dependent } from './inputs.ts'
 
 function dependents(count: number): readonly Dependent[] {
-  return Array.from({ length: count }, (_, index) => ({ node: 1, key: `reader-${index}` }))
+  return Array.from({ length: count }, (_, index) => ({ node: 1, key: `reader-${index}`, inputs: [] }))
 }
 
 it.each([1, 2, 3, 8, 9, 50])(

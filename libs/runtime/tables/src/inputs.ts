@@ -3,6 +3,8 @@ export interface Dependent {
   /** Place of its node in the order of evaluation. */
   readonly node: number
   readonly key: string
+  /** All that it has read. The list may be that of others who have read the same, too. */
+  inputs: readonly Input[]
 }
 
 /** More dependents than these are hashed; a set of a few takes many times the memory of a list. */

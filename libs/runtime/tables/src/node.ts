@@ -7,7 +7,6 @@ import type { Cause, Causes, WatchDeclaration } from './watch.ts'
 
 /** What was read for a key, and which rows came of it. */
 export interface Group extends Dependent {
-  inputs: readonly Input[]
   /** Keys of its rows; absent where a row has the key of the group. */
   rowKeys?: readonly string[]
 }
@@ -74,13 +73,33 @@ export function groupOf(node: TableNode | WatchNode, key: string): Group {
 
 /** Notes what a group has read in the place of what it had read before. */
 export function link(group: Group, inputs: ReadonlySet<Input>): void {
+  if (areAll(group.inputs, inputs)) return
   for (const input of group.inputs) if (!inputs.has(input)) input.delete(group)
+  group.inputs = listOf(inputs)
   for (const input of inputs) input.add(group)
-  group.inputs = inputs.size === 0 ? none : [...inputs]
 }
 
 /** Many groups have read their own rows alone. */
 const none: readonly Input[] = []
+
+/** So many of those who have read an input as well are asked for a list of the same. */
+const askedForList = 4
+
+/** Most have read what others have, as pods of one namespace do: they share the list. */
+function listOf(inputs: ReadonlySet<Input>): readonly Input[] {
+  const [first] = inputs
+  if (first === undefined) return none
+  let asked = 0
+  for (const { inputs: list } of first.dependents()) {
+    if (areAll(list, inputs)) return list
+    if (++asked === askedForList) break
+  }
+  return [...inputs]
+}
+
+function areAll(list: readonly Input[], inputs: ReadonlySet<Input>): boolean {
+  return list.length === inputs.size && list.every((input) => inputs.has(input))
+}
 
 /** A group that is no more has read nothing. */
 export function unlink(node: TableNode | WatchNode, key: string): void {
