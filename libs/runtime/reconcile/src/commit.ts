@@ -5,7 +5,6 @@ import {
   ReferentialIntegrityError,
   SchemaMismatchError,
   type DatabaseSchema,
-  type Uuid,
 } from 'ovsdb-client'
 import type { KernelMetrics } from '@kube-ovn/telemetry'
 import type { Clock } from '@kube-ovn/time'
@@ -15,6 +14,7 @@ import { encodeSteps } from './encode.ts'
 import { parseIdMark } from './marks.ts'
 import type { Plan } from './plan.ts'
 import type { RowIds } from './row-ids.ts'
+import type { Step } from './steps.ts'
 
 export interface CommitOptions {
   readonly database: Database
@@ -28,8 +28,8 @@ export interface CommitOptions {
 /** What came of a plan. */
 export interface Commit {
   readonly ms: number
-  /** Ids of new rows, by the names which they have in the plan. */
-  readonly ids: ReadonlyMap<string, Uuid>
+  /** Those of the plan as they were sent: new rows have ids, and are named by them. */
+  readonly steps: readonly Step[]
 }
 
 /** Carries a plan out as one transaction. When it resolves, the cache knows. */
@@ -38,7 +38,7 @@ export async function commitPlan(
   options: CommitOptions,
 ): Promise<Commit> {
   const { database, schema, lock, clock, metrics, rowIds } = options
-  const { steps, ids } = rowIds.give(plan.steps)
+  const steps = rowIds.give(plan.steps)
   const operations = encodeSteps(schema, steps, lock)
   const startedMs = clock.monotonic()
   try {
@@ -52,7 +52,7 @@ export async function commitPlan(
   const tookMs = clock.monotonic() - startedMs
   metrics.transacted('committed', operations.length, tookMs)
   for (const { id, outcome } of plan.outcomes) metrics.rowChanged(parseIdMark(id)?.kind ?? 'unknown', outcome)
-  return { ms: tookMs, ids }
+  return { ms: tookMs, steps }
 }
 
 /**

@@ -7,20 +7,20 @@ import { schema } from './plan-fixture.ts'
 import type { Step } from './steps.ts'
 
 const catalog = catalogOf(schema, [])
-const ids = new Map([['row0', 'port-new']])
 
 const steps: readonly Step[] = [
   {
     do: 'insert',
     table: 'Logical_Switch_Port',
     name: 'row0',
+    uuid: 'port-new',
     columns: { name: 'web', addresses: ['dynamic'], external_ids: { owner: 'pod/web' } },
   },
   {
     do: 'mutate',
     table: 'Logical_Switch',
     uuid: 'switch',
-    mutations: [['ports', 'insert', [{ named: 'row0' }]]],
+    mutations: [['ports', 'insert', ['port-new']]],
   },
 ]
 
@@ -59,7 +59,7 @@ function extended(fresh: RowBase = onSwitch(['port-a', 'port-new', 'port-z'])): 
 }
 
 function landed(...changes: readonly RowChange[]): boolean {
-  return haveJustLanded(steps, ids, changes, catalog)
+  return haveJustLanded(steps, changes, catalog)
 }
 
 it('is so when a new row and what joined a set are all that changed', () => {
@@ -97,10 +97,10 @@ describe('is not so', () => {
       uuid: 'switch',
       mutations: [['ports', 'delete', ['port-a']]],
     }
-    expect(
-      haveJustLanded([other], ids, [{ ...extended(), new: onSwitch(none, { name: 'x' }) }], catalog),
-    ).toBe(false)
-    expect(haveJustLanded([removal], ids, [extended(onSwitch(['port-z']))], catalog)).toBe(false)
+    expect(haveJustLanded([other], [{ ...extended(), new: onSwitch(none, { name: 'x' }) }], catalog)).toBe(
+      false,
+    )
+    expect(haveJustLanded([removal], [extended(onSwitch(['port-z']))], catalog)).toBe(false)
   })
 })
 
@@ -124,7 +124,7 @@ it('holds of a set of any size exactly when the same elements joined it', () => 
         old: onSwitch(before),
         new: onSwitch([...before, ...joined].toSorted()),
       }
-      expect(haveJustLanded([step], new Map(), [change], catalog)).toBe(
+      expect(haveJustLanded([step], [change], catalog)).toBe(
         fresh.toSorted().join() === joined.toSorted().join(),
       )
     }),
@@ -148,19 +148,19 @@ describe('of entries that join a map', () => {
     ['replaced others', { a: '2' }, false],
   ])('knows whether they %s', (_name, after, expected) => {
     const change = { table: 'Load_Balancer', uuid, old: row(before), new: row(after) }
-    expect(haveJustLanded(put, ids, [change], catalog)).toBe(expected)
+    expect(haveJustLanded(put, [change], catalog)).toBe(expected)
   })
 
   it('knows no entry that took the place of another', () => {
     const change = { table: 'Load_Balancer', uuid, old: row({ b: '1' }), new: row({ b: '2' }) }
-    expect(haveJustLanded(put, ids, [change], catalog)).toBe(false)
+    expect(haveJustLanded(put, [change], catalog)).toBe(false)
   })
 
   it('knows nothing that takes an entry away', () => {
     const mutations = [['ip_port_mappings', 'delete', { a: '1' }]] as const
     const change = { table: 'Load_Balancer', uuid, old: row(before), new: row(map) }
     expect(
-      haveJustLanded([{ do: 'mutate', table: 'Load_Balancer', uuid, mutations }], ids, [change], catalog),
+      haveJustLanded([{ do: 'mutate', table: 'Load_Balancer', uuid, mutations }], [change], catalog),
     ).toBe(false)
   })
 })

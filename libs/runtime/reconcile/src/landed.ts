@@ -1,39 +1,35 @@
 import type { NewValue, RowBase, RowChange, Uuid } from 'ovsdb-client'
 import type { Catalog, Column } from './catalog.ts'
 import { areAdditions } from './additions.ts'
-import { withIds } from './row-ids.ts'
 import { changedElements, changedEntries, columnOf, elementsOf, mapOf } from './rows.ts'
 import type { InsertStep, MutateStep, Step } from './steps.ts'
 import { asElements, asMap, isEqualValue, isInitial, type Element } from './values.ts'
 
 /**
- * Tells whether the database changed by exactly what the steps say, since they were planned: then there is no need to plan again to
+ * Tells whether the database changed by exactly what was sent, since that was planned: then there is no need to plan again to
  * know that nothing is left to do.
  *
  * It knows new rows and what joins sets and maps, which is all that a burst of new objects brings. Of anything else it says no.
  */
 export function haveJustLanded(
   steps: readonly Step[],
-  ids: ReadonlyMap<string, Uuid>,
   changes: readonly RowChange[],
   catalog: Catalog,
 ): boolean {
   if (!areAdditions(steps, catalog)) return false
   const awaited = new Map<Uuid, Step>()
   for (const step of steps) {
-    const uuid = step.do === 'insert' ? ids.get(step.name) : step.uuid
-    if (uuid === undefined) return false
-    awaited.set(uuid, step)
+    if (step.uuid === undefined) return false
+    awaited.set(step.uuid, step)
   }
-  const resolve = (value: NewValue): NewValue => withIds(value, ids)
   for (const change of changes) {
     const step = awaited.get(change.uuid)
     const columns = catalog.tables.get(change.table)?.columns
     if (step === undefined || columns === undefined) return false
     const isExpected =
       step.do === 'insert'
-        ? isInserted(change, step, columns, resolve)
-        : step.do === 'mutate' && isExtended(change, step, columns, resolve)
+        ? isInserted(change, step, columns)
+        : step.do === 'mutate' && isExtended(change, step, columns)
     if (!isExpected) return false
     awaited.delete(change.uuid)
   }
@@ -41,14 +37,8 @@ export function haveJustLanded(
 }
 
 type Columns = ReadonlyMap<string, Column>
-type ResolveIds = (value: NewValue) => NewValue
 
-function isInserted(
-  { old, new: row }: RowChange,
-  step: InsertStep,
-  columns: Columns,
-  resolve: ResolveIds,
-): boolean {
+function isInserted({ old, new: row }: RowChange, step: InsertStep, columns: Columns): boolean {
   if (old !== undefined || row === undefined) return false
   for (const [name, column] of columns) {
     const wanted = step.columns[name]
@@ -57,7 +47,7 @@ function isInserted(
     if (
       wanted === undefined
         ? !isInitial(column, columnOf(row, name))
-        : !isEqualValue(row, name, column, resolve(wanted))
+        : !isEqualValue(row, name, column, wanted)
     )
       return false
   }
@@ -71,11 +61,10 @@ function isExtension(change: RowChange): change is Extension {
   return change.old !== undefined && change.new !== undefined
 }
 
-function isExtended(change: RowChange, step: MutateStep, columns: Columns, resolve: ResolveIds): boolean {
+function isExtended(change: RowChange, step: MutateStep, columns: Columns): boolean {
   if (!isExtension(change)) return false
   const { old, new: row } = change
-  const joining = new Map<string, NewValue>()
-  for (const [name, , value] of step.mutations) joining.set(name, resolve(value))
+  const joining = new Map<string, NewValue>(step.mutations.map(([name, , value]) => [name, value]))
   for (const [name, { shape }] of columns) {
     if (columnOf(old, name) === columnOf(row, name)) continue
     if (!joining.has(name)) return false

@@ -1,6 +1,6 @@
 import type { Logger } from '@kube-ovn/log'
 import type { Clock } from '@kube-ovn/time'
-import type { RowChange, Uuid } from 'ovsdb-client'
+import type { RowChange } from 'ovsdb-client'
 import type { Catalog } from './catalog.ts'
 import { logCommit } from './commit-log.ts'
 import { isFaultOfContent, type Commit } from './commit.ts'
@@ -14,6 +14,7 @@ import type { Memory } from './memory.ts'
 import type { Plan } from './plan.ts'
 import type { Planner } from './planner.ts'
 import type { Rows } from './rows.ts'
+import type { Step } from './steps.ts'
 import { namedHolder } from './taken-names.ts'
 import type { Verdicts } from './verdicts.ts'
 
@@ -147,10 +148,10 @@ export class Rounds<W> {
   async #land(flight: Flight<W>): Promise<void> {
     const { planner, verdicts, logger } = this.#options
     const { plan, jobs, startedMs } = flight
-    let ids: ReadonlyMap<string, Uuid>
+    let sent: readonly Step[]
     try {
       const commit = await flight.commit
-      ids = commit.ids
+      sent = commit.steps
       logCommit(logger, plan, commit.ms)
     } catch (error) {
       this.#end(flight)
@@ -164,7 +165,7 @@ export class Rounds<W> {
     }
     let rest: Remainder
     try {
-      rest = this.#hasJustLanded(flight, ids) ? nothingLeft : planner.plan(jobs)
+      rest = this.#hasJustLanded(flight, sent) ? nothingLeft : planner.plan(jobs)
     } catch (error) {
       for (const job of jobs) verdicts.failed(job.owner, error, startedMs, job)
       return
@@ -178,8 +179,8 @@ export class Rounds<W> {
     }
   }
 
-  #hasJustLanded({ plan, seen }: Flight<W>, ids: ReadonlyMap<string, Uuid>): boolean {
-    if (!haveJustLanded(plan.steps, ids, seen.flat(), this.#options.catalog)) return false
+  #hasJustLanded({ seen }: Flight<W>, sent: readonly Step[]): boolean {
+    if (!haveJustLanded(sent, seen.flat(), this.#options.catalog)) return false
     // The others saw nothing but this.
     for (const other of this.#flights) other.seen = []
     return true

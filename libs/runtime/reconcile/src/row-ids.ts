@@ -31,10 +31,10 @@ export class RowIds {
   }
 
   /** Gives each new row an id, the same one if it was in doubt before, and writes it wherever a step names the row. */
-  give(steps: readonly Step[]): { readonly steps: readonly Step[]; readonly ids: ReadonlyMap<string, Uuid> } {
+  give(steps: readonly Step[]): readonly Step[] {
     const ids = new Map<string, Uuid>()
     for (const step of steps) if (step.do === 'insert') ids.set(step.name, this.#idOf(step))
-    return { ids, steps: ids.size === 0 ? steps : steps.map((step) => withIdsOfNew(step, ids)) }
+    return ids.size === 0 ? steps : steps.map((step) => withIdsOfNew(step, ids))
   }
 
   /** Takes note of what came of steps: committed, or why not. One that was refused says nothing of one before it. */
@@ -100,7 +100,7 @@ function columnsWithIds(
 }
 
 /** The value with the ids of new rows in the place of their names. */
-export function withIds(value: NewValue, ids: ReadonlyMap<string, Uuid>): NewValue {
+function withIds(value: NewValue, ids: ReadonlyMap<string, Uuid>): NewValue {
   if (value === undefined || typeof value !== 'object') return value
   if (isArray(value))
     return value.some((element) => typeof element === 'object')
