@@ -16,15 +16,17 @@ type Lookup = Pick<ResolveRequest, 'rows' | 'catalog' | 'adoptable'>
 /** Finds the rows of known kinds whose shared columns refer to a row. Rows of others are not looked at. */
 export function sharedContainersOf(table: string, uuid: Uuid, lookup: Lookup): readonly Container[] {
   const { catalog, rows } = lookup
-  const found = new Map<string, Container>()
+  const found: Container[] = []
   for (const shared of catalog.sharedByRefTable.get(table) ?? []) {
-    for (const row of rows.find(shared.table, shared.column, uuid)) {
-      if (kindOf(shared.table, row, lookup) !== shared.kind) continue
-      const isWeak = catalog.tables.get(shared.table)?.columns.get(shared.column)?.isWeak === true
-      found.set(`${row._uuid} ${shared.column}`, { ...shared, row, isWeak })
+    const { kind, table: of, column } = shared
+    for (const row of rows.find(of, column, uuid)) {
+      // A row is of one kind, so none is found twice.
+      if (kindOf(of, row, lookup) !== kind) continue
+      const isWeak = catalog.tables.get(of)?.columns.get(column)?.isWeak === true
+      found.push({ kind, table: of, column, row, isWeak })
     }
   }
-  return [...found.values()]
+  return found
 }
 
 /** The kind of a row that is ours, or that would be adopted; `undefined` for a row of somebody else. */

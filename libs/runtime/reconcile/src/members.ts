@@ -1,7 +1,7 @@
 import type { Atom, RowBase, Uuid } from 'ovsdb-client'
 import type { Draft } from './draft.ts'
 import { NewRow } from './new-row.ts'
-import { sharedContainersOf } from './containers.ts'
+import { sharedContainersOf, type Container } from './containers.ts'
 import type { MapMember, Member, SetMember } from './feature.ts'
 import { idIndex, idMark } from './marks.ts'
 import { isEntry } from './places.ts'
@@ -54,14 +54,15 @@ function resolved(value: MapMember['value'], { resolution }: Draft): Element | u
 
 /** Values in columns of rows. */
 class Holdings {
-  readonly #values = new Map<string, Set<Atom>>()
+  readonly #values = new Map<Uuid, Map<string, Set<Atom>>>()
 
   add(container: Uuid, column: string, value: Element): void {
-    this.#values.getOrInsertComputed(`${container} ${column}`, () => new Set()).add(atomOf(value))
+    const columns = this.#values.getOrInsertComputed(container, () => new Map())
+    columns.getOrInsertComputed(column, () => new Set()).add(atomOf(value))
   }
 
   has(container: Uuid, column: string, value: Element): boolean {
-    return this.#values.get(`${container} ${column}`)?.has(atomOf(value)) === true
+    return this.#values.get(container)?.get(column)?.has(atomOf(value)) === true
   }
 }
 
@@ -119,12 +120,13 @@ function putEntry(want: Want, member: MapMember, draft: Draft): void {
 /** Takes the key's own rows out of containers of declared memberships in which it no longer wants them. */
 function leaveContainers(want: Want, kept: Holdings, draft: Draft): void {
   const { resolution, request, edits, touched } = draft
-  const memberships = new Set(want.memberships.map(({ kind, column }) => `${kind} ${column}`))
+  const isMember = ({ kind, column }: Container): boolean =>
+    want.memberships.some((one) => one.kind === kind && one.column === column)
   for (const target of resolution.targetsOf.get(want.owner) ?? []) {
     if (target.existing === undefined) continue
     const uuid = target.existing._uuid
     for (const container of sharedContainersOf(target.row.kind.table, uuid, request)) {
-      if (!memberships.has(`${container.kind} ${container.column}`)) continue
+      if (!isMember(container)) continue
       if (kept.has(container.row._uuid, container.column, uuid)) continue
       touched.add(want.owner)
       if (resolution.doomed.has(container.row._uuid)) continue

@@ -18,7 +18,7 @@ export class NewRow {
   }
 
   put(column: string, key: string, element: Element): void {
-    this.#maps.getOrInsertComputed(column, () => asMap(this.columns[column]))[key] = element
+    this.#maps.getOrInsertComputed(column, () => ({ ...asMap(this.columns[column]) }))[key] = element
   }
 
   /** Puts what was contributed among the columns. */

@@ -15,6 +15,7 @@ import {
   type IdMark,
   type OwnerMark,
 } from './marks.ts'
+import { RefMap } from './ref-map.ts'
 import type { Rows } from './rows.ts'
 import { isUnmarked } from './unmarked.ts'
 import type { Element, Resolve } from './values.ts'
@@ -72,16 +73,22 @@ export function resolveWants(request: ResolveRequest): Resolution {
   const { catalog } = request
   const problems = new Map<OwnerMark, KubeOvnError>()
   const wants = [...request.wants].sort((a, b) => (a.owner < b.owner ? -1 : 1))
-  const wantedBy = claimRows(wants, request, problems)
+  const { wantedBy, idsOf } = claimRows(wants, request, problems)
   const isWanted = (id: IdMark) => wantedBy.has(id) || request.holderOf?.(id) !== undefined
-  const targets = new Map<IdMark, Target>()
+  const targets = new RefMap<Target>()
+  const newRows = new Set<OwnedRow>()
   const targetsOf = new Map<OwnerMark, readonly Target[]>()
   const unwantedOf = new Map<OwnerMark, readonly TableRow[]>()
   for (const want of wants) {
-    if (problems.has(want.owner)) continue
+    const ids = idsOf.get(want)
+    if (ids === undefined) continue
     const claims = { ...request, wantedBy, isWanted }
-    const { found, unwanted } = matchRows(want, claims, targets.size)
-    for (const target of found) targets.set(target.id, target)
+    const { found, unwanted } = matchRows(want, ids, claims, targets.size)
+    for (const target of found) {
+      const { kind, id } = target.row
+      targets.set({ kind: kind.name, id }, target)
+      if (target.existing === undefined) newRows.add(target.row)
+    }
     targetsOf.set(want.owner, found)
     unwantedOf.set(want.owner, [...unwanted, ...unwantedUnmarked(want, claims)])
   }
@@ -89,22 +96,21 @@ export function resolveWants(request: ResolveRequest): Resolution {
   const waiting = new Map<OwnerMark, readonly RowRef[]>()
   let doomed: ReadonlySet<Uuid> = new Set()
   function resolve(ref: RowRef): Element | undefined {
-    const id = idMark(ref)
-    const target = targets.get(id)
+    const target = targets.get(ref)
     if (target?.existing !== undefined) return target.existing._uuid
     if (target !== undefined) return waiting.has(target.owner) ? undefined : { named: target.name }
-    const uuid = existing(ref, id)
+    const uuid = existing(ref)
     return uuid === undefined || doomed.has(uuid) ? undefined : uuid
   }
   // Many keys refer to the same few containers.
-  const found = new Map<IdMark, Uuid | undefined>()
-  function existing(ref: RowRef, id: IdMark): Uuid | undefined {
-    if (found.has(id)) return found.get(id)
-    const uuid = findExisting(ref, id, { ...request, isWanted })
-    found.set(id, uuid)
+  const found = new RefMap<Uuid | undefined>()
+  function existing(ref: RowRef): Uuid | undefined {
+    if (found.has(ref)) return found.get(ref)
+    const uuid = findExisting(ref, idMark(ref), { ...request, isWanted })
+    found.set(ref, uuid)
     return uuid
   }
-  const isNew = (row: OwnedRow) => targets.get(markOf(row))?.existing === undefined
+  const isNew = (row: OwnedRow) => newRows.has(row)
   const references = new Map(wants.map((want) => [want, referencesOf(want, catalog, isNew)]))
   function missing(want: Want, isOptional: boolean): readonly RowRef[] {
     return (references.get(want) ?? [])
@@ -153,18 +159,26 @@ export function findExisting(
   const table = tableOf(ref, catalog)
   if (table === undefined) return undefined
   if (isSingleton(ref)) return firstOf(rows.scan(table))?._uuid
-  const marked = lowest(rows.find(table, idIndex, id).filter((row) => ownerOf(row) !== undefined))?._uuid
+  const marked = lowestOwned(rows.find(table, idIndex, id))?._uuid
   return marked ?? adoptable.find(id, isWanted)
 }
 
-/** Gives each row to one key, and finds the keys that must do without. */
+/**
+ * Gives each row to one key, and finds the keys that must do without.
+ *
+ * @returns the rest of the wants with the marks of their rows, too
+ */
 function claimRows(
   wants: readonly Want[],
   request: ResolveRequest,
   problems: Map<OwnerMark, KubeOvnError>,
-): ReadonlyMap<IdMark, OwnerMark> {
+): {
+  readonly wantedBy: ReadonlyMap<IdMark, OwnerMark>
+  readonly idsOf: ReadonlyMap<Want, readonly IdMark[]>
+} {
   const owners = new Set(wants.map((want) => want.owner))
   const wantedBy = new Map<IdMark, OwnerMark>()
+  const idsOf = new Map<Want, readonly IdMark[]>()
   for (const want of wants) {
     const defect = defectOf(want, request.catalog)
     if (defect !== undefined) {
@@ -179,13 +193,16 @@ function claimRows(
       problems.set(want.owner, new RowClaimedTwiceError(id, want.owner, holder))
       break
     }
-    if (!problems.has(want.owner)) for (const id of ids) wantedBy.set(id, want.owner)
+    if (problems.has(want.owner)) continue
+    for (const id of ids) wantedBy.set(id, want.owner)
+    idsOf.set(want, ids)
   }
-  return wantedBy
+  return { wantedBy, idsOf }
 }
 
 function matchRows(
   want: Want,
+  ids: readonly IdMark[],
   { rows, adoptable, holderOf, wantedBy, isWanted }: ResolveRequest & Claims,
   offset: number,
 ): { found: readonly Target[]; unwanted: readonly TableRow[] } {
@@ -204,11 +221,12 @@ function matchRows(
     if (natural !== undefined) strayed.set(natural, row)
   }
   const found = want.desired.rows.map((row, n): Target => {
-    const id = markOf(row)
+    const id = ids[n] ?? markOf(row)
     const { table } = row.kind
-    const marked = rows.find(table, idIndex, id).filter((one) => ownerOf(one) !== undefined)
-    const best = lowest(marked)
-    for (const one of marked) if (one !== best) duplicates.push({ table, row: one })
+    const marked = rows.find(table, idIndex, id)
+    const best = lowestOwned(marked)
+    for (const one of marked)
+      if (one !== best && ownerOf(one) !== undefined) duplicates.push({ table, row: one })
     const adoptableUuid = best === undefined ? adoptable.find(id, isWanted) : undefined
     const adopted = adoptableUuid === undefined ? undefined : rows.get(table, adoptableUuid)
     const existing = best ?? adopted ?? strayed.get(id)
@@ -254,11 +272,12 @@ function markOf(row: OwnedRow): IdMark {
   return idMark({ kind: row.kind.name, id: row.id })
 }
 
-function lowest(rows: readonly RowBase[]): RowBase | undefined {
-  return rows.reduce<RowBase | undefined>(
-    (best, row) => (best === undefined || row._uuid < best._uuid ? row : best),
-    undefined,
-  )
+/** Of rows with an owner the one of the lowest id. */
+function lowestOwned(rows: readonly RowBase[]): RowBase | undefined {
+  let best: RowBase | undefined
+  for (const row of rows)
+    if (ownerOf(row) !== undefined && (best === undefined || row._uuid < best._uuid)) best = row
+  return best
 }
 
 function firstOf(rows: Iterable<RowBase>): RowBase | undefined {

@@ -54,7 +54,9 @@ export function diffRow(
 ): RowDifference {
   const update: Record<string, NewValue> = {}
   const differing: string[] = []
-  for (const [name, value] of Object.entries(columnsOf(target))) {
+  const asked = columnsOf(target)
+  for (const name in asked) {
+    const value = asked[name]
     const column = table.columns.get(name)
     if (column === undefined) continue
     const wanted = resolveValue(column, value, resolve)

@@ -75,7 +75,8 @@ function resolveElement(item: ColumnValue, resolve: Resolve): readonly Element[]
 function resolveMap(value: ColumnValue, resolve: Resolve): Readonly<Record<string, Element>> {
   const result: Record<string, Element> = {}
   if (!isMapValue(value)) return result
-  for (const [key, item] of Object.entries(value)) {
+  for (const key in value) {
+    const item = value[key]
     const element = isRef(item) ? resolve(item) : item
     if (element !== undefined) result[key] = element
   }
@@ -155,8 +156,10 @@ export function asElements(value: NewValue): readonly Element[] {
   return typeof value !== 'object' || isNamed(value) ? [value] : []
 }
 
+const emptyMap: Readonly<Record<string, Element>> = Object.freeze({})
+
 export function asMap(value: NewValue): Readonly<Record<string, Element>> {
-  return typeof value !== 'object' || isArray(value) ? {} : { ...value }
+  return typeof value !== 'object' || isArray(value) ? emptyMap : (value as Readonly<Record<string, Element>>)
 }
 
 /** Whether a value is the name of a new row, and no map. */

@@ -73,8 +73,12 @@ export function referencesOf(
     }
   }
   const isOwn = namesOneOf(want.desired.rows)
+  let last: RowRef | undefined
   for (const member of want.desired.members) {
-    references.push({ ref: member.of, isOptional: false })
+    // Of a key's members most are of one row.
+    if (member.of.id !== last?.id || member.of.kind !== last.kind)
+      references.push({ ref: member.of, isOptional: false })
+    last = member.of
     if (isRef(member.value)) references.push({ ref: member.value, isOptional: !isOwn(member.value) })
   }
   return references
