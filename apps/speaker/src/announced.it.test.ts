@@ -1,4 +1,3 @@
-import { speakerApp } from '@kube-ovn/annotations'
 import { nodes, pods, services } from '@kube-ovn/kube'
 import { subnetResource, vipResource } from '@kube-ovn/kube-api'
 import { missingForGobgp } from '@kube-ovn/testing-bgp'
@@ -34,14 +33,7 @@ describe.skipIf(missing)(`what is announced${missing === undefined ? '' : ` (${m
     const model = emptyModel(settings)
     for (const name of subnetNames) await node.createSubnet(name, blockOf(model, name))
     // Another speaker is there for what any can announce.
-    await node.api.client.create(nodes, { metadata: { name: 'node-2' } })
-    const ref = { namespace: 'kube-system', name: 'speaker-2' }
-    await node.api.client.create(pods, {
-      metadata: { ...ref, labels: { app: speakerApp } },
-      spec: { nodeName: 'node-2', containers: [{ name: 'c', image: 'c' }] },
-    })
-    const conditions = [{ type: 'Ready', status: 'True' }]
-    await node.api.client.patch(pods, ref, merge, { status: { conditions } }, { subresource: 'status' })
+    await node.createOtherSpeaker()
     node.here.run('ip', 'address', 'add', `${otherHop}/24`, 'dev', 'eth0')
     start(settings)
     await untilSession()

@@ -85,6 +85,7 @@ function announcedOf(model: Model, config: SpeakerConfig): Announced {
       nodeName: config.nodeName,
       aggregates: config.aggregate,
       nodes,
+      bgpPeers: [],
       vips: vip === undefined ? [] : [front],
     },
     subnets: subnetNames.map((name): Subnet => {

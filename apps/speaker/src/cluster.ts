@@ -11,10 +11,18 @@ import {
   type Pod,
   type Service,
 } from '@kube-ovn/kube'
-import { subnetResource, vipResource, type Subnet, type Vip } from '@kube-ovn/kube-api'
+import {
+  bgpPeerResource,
+  subnetResource,
+  vipResource,
+  type BgpPeer,
+  type Subnet,
+  type Vip,
+} from '@kube-ovn/kube-api'
 import type { Logger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
 import type { SpeakerConfig } from './config.ts'
+import { warningOnce } from './once-logger.ts'
 import type { Source } from './source.ts'
 
 export interface ClusterOptions {
@@ -26,16 +34,21 @@ export interface ClusterOptions {
 
 /** Follows what is announced by a node: of each object is kept what decides about that. */
 export class Cluster implements Source {
-  readonly #config: ClusterOptions['config']
+  readonly #options: ClusterOptions
   readonly #stack = new AsyncDisposableStack()
   readonly #nodes: Informer<Node>
   readonly #pods: Informer<Pod>
   readonly #subnets: Informer<Subnet>
   readonly #vips: Informer<Vip>
   readonly #services: Informer<Service> | undefined
+  /** Begun when the node is drained: before, nobody goes by sessions of others. */
+  readonly #bgpPeers: Informer<BgpPeer>
+  #signal: AbortSignal | undefined
+  #followsBgpPeers = false
 
-  constructor({ client, log: logger, config, changed }: ClusterOptions) {
-    this.#config = config
+  constructor(options: ClusterOptions) {
+    const { client, log: logger, config, changed } = options
+    this.#options = options
     const common = { client, logger, clock: systemClock }
     this.#nodes = this.#stack.use(new Informer({ ...common, resource: nodes, trim: trimNode }))
     this.#pods = this.#stack.use(new Informer({ ...common, resource: pods, trim: trimPod }))
@@ -44,10 +57,17 @@ export class Cluster implements Source {
     this.#services = config.announceClusterIp
       ? this.#stack.use(new Informer({ ...common, resource: services, trim: trimService }))
       : undefined
-    for (const informer of this.#all) this.#stack.use(informer.onChange(changed))
+    this.#bgpPeers = this.#stack.use(
+      new Informer({
+        ...{ ...common, resource: bgpPeerResource, trim: trimBgpPeer, mayBeAbsent: true },
+        logger: warningOnce(logger),
+      }),
+    )
+    for (const informer of [...this.#all, this.#bgpPeers]) this.#stack.use(informer.onChange(changed))
   }
 
   start(signal: AbortSignal): void {
+    this.#signal = signal
     for (const informer of this.#all) {
       informer.start(signal)
       informer.synced.catch(() => undefined)
@@ -68,15 +88,26 @@ export class Cluster implements Source {
   }
 
   announced(): Announced {
+    const { nodeName, aggregate } = this.#options.config
+    const name = nodeName.toLowerCase()
+    if (this.node(name)?.spec?.unschedulable === true) this.#followBgpPeers()
     return desiredPrefixes({
       nodes: this.#nodes.store.values(),
       pods: [...this.#pods.store.values()],
       subnets: this.#subnets.store.values(),
       vips: this.#vips.store.values(),
       services: this.#services?.store.values() ?? [],
-      nodeName: this.#config.nodeName.toLowerCase(),
-      aggregates: this.#config.aggregate,
+      bgpPeers: this.#bgpPeers.health.isSynced ? this.#bgpPeers.store.values() : undefined,
+      nodeName: name,
+      aggregates: aggregate,
     })
+  }
+
+  #followBgpPeers(): void {
+    if (this.#followsBgpPeers) return
+    this.#followsBgpPeers = true
+    this.#bgpPeers.start(this.#signal)
+    this.#bgpPeers.synced.then(this.#options.changed, () => undefined)
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -103,6 +134,15 @@ function metadataOf({ metadata }: KubeObject): KubeObject['metadata'] {
 function trimNode(node: Node): Node {
   const { unschedulable } = node.spec ?? {}
   return { metadata: withoutAnnotations(node), spec: { ...(unschedulable && { unschedulable }) } }
+}
+
+function trimBgpPeer(peer: BgpPeer): BgpPeer {
+  const { conditions } = peer.status ?? {}
+  return {
+    metadata: withoutAnnotations(peer),
+    ...(peer.spec && { spec: peer.spec }),
+    status: { ...(conditions && { conditions }) },
+  }
 }
 
 function withoutAnnotations(object: KubeObject): KubeObject['metadata'] {

@@ -1,3 +1,4 @@
+import { speakerApp } from '@kube-ovn/annotations'
 import { nodes, pods, type Pod } from '@kube-ovn/kube'
 import { subnetResource } from '@kube-ovn/kube-api'
 import { recordingLogger, type RecordingLogger } from '@kube-ovn/log'
@@ -119,6 +120,19 @@ export class SpeakerNode {
     }
     const spec: Pod['spec'] = { nodeName, containers: [{ name: 'c', image: 'c' }] }
     await this.api.client.create(pods, { metadata: { namespace: 'default', name, annotations }, spec })
+  }
+
+  /** A speaker on node-2, which is Ready. */
+  async createOtherSpeaker(): Promise<void> {
+    const { client } = this.api
+    await client.create(nodes, { metadata: { name: 'node-2' } })
+    const ref = { namespace: 'kube-system', name: 'speaker-2' }
+    await client.create(pods, {
+      metadata: { ...ref, labels: { app: speakerApp } },
+      spec: { nodeName: 'node-2', containers: [{ name: 'c', image: 'c' }] },
+    })
+    const status = { conditions: [{ type: 'Ready', status: 'True' }] }
+    await client.patch(pods, ref, 'application/merge-patch+json', { status }, { subresource: 'status' })
   }
 
   async removePod(name: string): Promise<void> {

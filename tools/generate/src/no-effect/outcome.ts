@@ -41,7 +41,7 @@ function effectsOf(scene: Scene, settings: Partial<ControlSettings>): Effects {
   const seen = { subnets: subnets as readonly Subnet[], pods: pods as readonly Pod[] }
   const announced = desiredPrefixes({
     ...seen,
-    ...{ vips: vips as readonly Vip[], nodes: [node], services: [] },
+    ...{ vips: vips as readonly Vip[], nodes: [node], services: [], bgpPeers: [] },
     ...{ nodeName: node.metadata.name, aggregates: false },
   })
   return { ...effects, onNode: [...nodeEffects({ ...seen, networks, node }), [...announced.prefixes]] }

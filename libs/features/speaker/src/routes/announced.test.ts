@@ -4,7 +4,16 @@ import type { Service } from '@kube-ovn/kube-api/core'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { desiredPrefixes } from './desired.ts'
-import { annotationsOf, node, otherSpeaker, pod, policies, subnet, tableOf } from './objects-fixture.ts'
+import {
+  annotationsOf,
+  bgpPeer,
+  node,
+  otherSpeaker,
+  pod,
+  policies,
+  subnet,
+  tableOf,
+} from './objects-fixture.ts'
 import type { SpeakerSnapshot } from './snapshot.ts'
 
 it('is what this table says, for each policy of a Subnet and of its Pod', async () => {
@@ -16,7 +25,7 @@ it('is what this table says, for each policy of a Subnet and of its Pod', async 
         for (const ofPod of policies)
           for (const where of ['node-1', 'node-2']) {
             const { prefixes } = desiredPrefixes({
-              ...{ nodeName: 'node-1', aggregates, services: [], vips: [] },
+              ...{ nodeName: 'node-1', aggregates, services: [], vips: [], bgpPeers: [] },
               nodes: [node('node-1', isDrained), node('node-2', false)],
               subnets: [subnet('red', '10.16.0.0/16', ofSubnet)],
               pods: [pod('web', where, 'red', '10.16.0.5', ofPod), otherSpeaker],
@@ -36,6 +45,7 @@ it('is what this table says, for each policy of a Subnet and of its Pod', async 
 
 const policy = fc.constantFrom(...policies)
 const nodeName = fc.constantFrom('node-1', 'node-2', 'node-3')
+const session = fc.constantFrom('up', 'down', 'untold')
 const names = ['red', 'blue'] as const
 
 const world: fc.Arbitrary<SpeakerSnapshot> = fc
@@ -43,6 +53,8 @@ const world: fc.Arbitrary<SpeakerSnapshot> = fc
     aggregates: fc.boolean(),
     subnets: fc.tuple(policy, policy),
     drained: fc.tuple(fc.boolean(), fc.boolean()),
+    /** Of either node; of some nothing is told. */
+    sessions: fc.tuple(session, session),
     pods: fc.array(fc.record({ node: nodeName, policy, isRed: fc.boolean(), isDual: fc.boolean() }), {
       maxLength: 8,
     }),
@@ -51,9 +63,12 @@ const world: fc.Arbitrary<SpeakerSnapshot> = fc
       maxLength: 3,
     }),
   })
-  .map(({ aggregates, subnets, drained, pods, services, vips }) => ({
+  .map(({ aggregates, subnets, drained, sessions, pods, services, vips }) => ({
     ...{ aggregates, nodeName: 'node-1' },
     nodes: [node('node-1', drained[0]), node('node-2', drained[1])],
+    bgpPeers: sessions.flatMap((state, index) =>
+      state === 'untold' ? [] : [bgpPeer(`node-${index + 1}`, state === 'up')],
+    ),
     subnets: names.map((name, index) =>
       subnet(name, `10.${16 + index}.0.0/16,fd00:10:${16 + index}::/112`, subnets[index]),
     ),
@@ -105,7 +120,7 @@ it('depends neither on the order of objects nor on what was computed before', ()
   )
 })
 
-it('is told by one speaker at least whatever any could tell, however many nodes are drained', () => {
+it('is told by one speaker at least with a session whatever any could tell, however many nodes are drained', () => {
   fc.assert(
     fc.property(world, (snapshot) => {
       fc.pre(!snapshot.aggregates)
@@ -116,8 +131,13 @@ it('is told by one speaker at least whatever any could tell, however many nodes 
         spec: { ...otherSpeaker.spec, nodeName },
       }))
       const given = { ...snapshot, pods: [...snapshot.pods, ...speakers] }
+      const isMute = (nodeName: string): boolean =>
+        [...(snapshot.bgpPeers ?? [])].some(
+          ({ spec, status }) => spec?.node === nodeName && status?.state !== 'Established',
+        )
+      // A router hears nothing of what is told without a session.
       const by = (nodeName: string, nodes: SpeakerSnapshot['nodes']): ReadonlySet<string> =>
-        desiredPrefixes({ ...given, nodeName, nodes }).prefixes
+        isMute(nodeName) ? new Set() : desiredPrefixes({ ...given, nodeName, nodes }).prefixes
       const undrained = [node('node-1', false), node('node-2', false)]
       const all = new Set([...by('node-1', undrained), ...by('node-2', undrained)])
       const drained = new Set([...by('node-1', given.nodes), ...by('node-2', given.nodes)])

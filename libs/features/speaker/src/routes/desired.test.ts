@@ -1,8 +1,9 @@
 import { speakerApp } from '@kube-ovn/annotations'
-import type { Subnet } from '@kube-ovn/kube-api'
+import type { BgpPeer, Subnet } from '@kube-ovn/kube-api'
 import type { Node, Pod, Service } from '@kube-ovn/kube-api/core'
 import { describe, expect, it } from 'vitest'
 import { desiredPrefixes, desiredRoutes, prefixesOf, prefixesOfNobody } from './desired.ts'
+import { bgpPeer } from './objects-fixture.ts'
 
 const key = 'ovn.kubernetes.io/bgp'
 
@@ -55,10 +56,19 @@ function speakerOn(nodeName: string, ready = 'True'): Pod {
   } as Pod
 }
 
-const nothing = { subnets: [], pods: [], services: [], vips: [], nodes: [node('node-1')], aggregates: false }
+const nothing = {
+  subnets: [],
+  pods: [],
+  services: [],
+  vips: [],
+  nodes: [node('node-1')],
+  bgpPeers: [],
+  aggregates: false,
+}
 
 interface Given {
   readonly nodes?: readonly Node[]
+  readonly bgpPeers?: readonly BgpPeer[] | undefined
   readonly aggregates?: boolean
   readonly subnets?: readonly Subnet[]
   readonly pods?: readonly Pod[]
@@ -69,6 +79,12 @@ function announced(given: Given, nodeName = 'node-1'): readonly string[] {
   const { prefixes, problems } = desiredPrefixes({ ...nothing, nodeName, ...given })
   expect(problems).toEqual([])
   return [...prefixes].toSorted()
+}
+
+const drained = {
+  nodes: [node('node-1', true), node('node-2')],
+  subnets: [subnet('blue', '10.17.0.0/16', 'true')],
+  pods: [speakerOn('node-2')],
 }
 
 const both = '10.16.0.0/16,fd00:10:16::/112'
@@ -154,6 +170,21 @@ describe('prefixes', () => {
         subnets: [subnet('blue', '10.17.0.0/16', 'true')],
         pods: [speakerOn('node-1'), speakerOn('node-2', 'False'), speakerOn('node-3')],
       },
+      ['10.17.0.0/16'],
+    ],
+    [
+      'all of it on a node that is drained while no router listens to another speaker',
+      { ...drained, bgpPeers: [bgpPeer('node-1', true), bgpPeer('node-2', false)] },
+      ['10.17.0.0/16'],
+    ],
+    [
+      'nothing of it on a node that is drained while a router listens to another speaker',
+      { ...drained, bgpPeers: [bgpPeer('node-2', false), bgpPeer('node-2', true)] },
+      [],
+    ],
+    [
+      'all of it on a node that is drained as long as nobody knows of sessions',
+      { ...drained, bgpPeers: undefined },
       ['10.17.0.0/16'],
     ],
     [

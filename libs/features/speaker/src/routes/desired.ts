@@ -8,7 +8,13 @@ import {
 } from '@kube-ovn/annotations'
 import { refusalOf } from '@kube-ovn/errors'
 import { networkText, tryParseCidr, tryParseIp, type Ip } from '@kube-ovn/ip'
-import { readInEffect, type Subnet } from '@kube-ovn/kube-api'
+import {
+  bgpPeerCondition,
+  isConditionTrue,
+  readInEffect,
+  type BgpPeer,
+  type Subnet,
+} from '@kube-ovn/kube-api'
 import { isAlive, type KubeObject, type Node, type Pod, type Service } from '@kube-ovn/kube-api/core'
 import { hostPrefix, policyOf, tellingOf, type Tell } from './object.ts'
 import type {
@@ -94,8 +100,11 @@ function isOfIpv6(prefix: string): boolean {
   return prefix.includes(':')
 }
 
-/** Whether there is a Node, and whether traffic may enter by it: `leaving` is one that takes no pods any more, while another speaker does. */
-function standingOf({ nodes, pods, nodeName }: SpeakerSnapshot): 'serving' | 'leaving' | 'gone' {
+/**
+ * Whether there is a Node, and whether traffic may enter by it: `leaving` is one that takes no pods any more, while one that does has a speaker
+ * to whom routers listen.
+ */
+function standingOf({ nodes, pods, bgpPeers, nodeName }: SpeakerSnapshot): 'serving' | 'leaving' | 'gone' {
   let own: Node | undefined
   const open = new Set<string>()
   for (const node of nodes) {
@@ -103,11 +112,25 @@ function standingOf({ nodes, pods, nodeName }: SpeakerSnapshot): 'serving' | 'le
     else if (node.spec?.unschedulable !== true) open.add(node.metadata.name)
   }
   if (own === undefined) return 'gone'
-  if (own.spec?.unschedulable !== true) return 'serving'
-  for (const pod of pods)
-    if (pod.metadata.labels?.['app'] === speakerApp && open.has(pod.spec.nodeName ?? '') && isReady(pod))
-      return 'leaving'
+  if (own.spec?.unschedulable !== true || bgpPeers === undefined) return 'serving'
+  const sessions = sessionsOf(bgpPeers)
+  for (const pod of pods) {
+    const { nodeName: place = '' } = pod.spec
+    if (pod.metadata.labels?.['app'] !== speakerApp || !open.has(place) || !isReady(pod)) continue
+    if (sessions.get(place) !== false) return 'leaving'
+  }
   return 'serving'
+}
+
+/** Whether the speaker of a node has a session with any router; nothing of nodes whose speakers tell of none. */
+function sessionsOf(bgpPeers: Iterable<BgpPeer>): ReadonlyMap<string, boolean> {
+  const sessions = new Map<string, boolean>()
+  for (const { spec, status } of bgpPeers) {
+    const node = spec?.node ?? ''
+    const isUp = isConditionTrue(status?.conditions, bgpPeerCondition.type)
+    sessions.set(node, isUp || sessions.get(node) === true)
+  }
+  return sessions
 }
 
 function isReady({ status }: Pod): boolean {

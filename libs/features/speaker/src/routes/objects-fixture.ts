@@ -1,5 +1,5 @@
 import { speakerApp } from '@kube-ovn/annotations'
-import type { Subnet } from '@kube-ovn/kube-api'
+import { bgpPeerCondition, type BgpPeer, type Subnet } from '@kube-ovn/kube-api'
 import type { Node, Pod } from '@kube-ovn/kube-api/core'
 
 const key = 'ovn.kubernetes.io/bgp'
@@ -50,6 +50,26 @@ export const otherSpeaker = {
 
 export function node(name: string, unschedulable: boolean): Node {
   return { metadata: { name }, spec: { unschedulable } }
+}
+
+/** How a node's session with some router is doing. */
+export function bgpPeer(nodeName: string, isUp: boolean): BgpPeer {
+  const { type, reason } = bgpPeerCondition
+  return {
+    metadata: { name: `${nodeName}-router` },
+    spec: { node: nodeName, neighbor: '192.0.2.1' },
+    status: {
+      state: isUp ? 'Established' : 'Active',
+      conditions: [
+        {
+          type,
+          ...(isUp
+            ? { status: 'True', reason: reason.established }
+            : { status: 'False', reason: reason.connecting }),
+        },
+      ],
+    },
+  }
 }
 
 /** Text of a table, the first row of which is its head. */

@@ -1,4 +1,4 @@
-import type { Subnet, Vip } from '@kube-ovn/kube-api'
+import type { BgpPeer, Subnet, Vip } from '@kube-ovn/kube-api'
 import type { Node, Pod, Service } from '@kube-ovn/kube-api/core'
 
 /** What a speaker decides by. */
@@ -10,6 +10,8 @@ export interface SpeakerSnapshot {
   readonly services: Iterable<Service>
   readonly vips: Iterable<Vip>
   readonly nodes: Iterable<Node>
+  /** Of all nodes; `undefined` while nobody knows how their sessions are doing. */
+  readonly bgpPeers: Iterable<BgpPeer> | undefined
   /** The node that this speaker is on. */
   readonly nodeName: string
   /** Whether a Subnet that is `local` is announced in the place of its Pods as long as all of them are here. */

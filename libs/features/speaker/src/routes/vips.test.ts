@@ -37,7 +37,7 @@ function borrowing(where: string): Pod {
 
 function announcedBy(given: Partial<SpeakerSnapshot>): Announced {
   return desiredPrefixes({
-    ...{ nodeName: 'node-1', aggregates: false, services: [], vips: [], pods: [] },
+    ...{ nodeName: 'node-1', aggregates: false, services: [], vips: [], pods: [], bgpPeers: [] },
     ...{
       nodes: [node('node-1', false), node('node-2', false)],
       subnets: [subnet('red', '10.16.0.0/16', undefined)],
