@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { expect, it } from 'vitest'
 import { Container } from './container.ts'
-import { connectEngine, isNotFound } from './engine.ts'
+import { connectEngine, hasContainer, untilRemoved } from './engine.ts'
 import { startNorthbound } from './northbound.ts'
 
 interface Other {
@@ -27,38 +27,18 @@ async function nextLine({ lines }: Other): Promise<string> {
   return String((await lines.next()).value)
 }
 
-async function exists(container: string): Promise<boolean> {
-  const engine = await connectEngine()
-  try {
-    await engine.container.getById(container).inspect()
-    return true
-  } catch (error) {
-    if (isNotFound(error)) return false
-    throw error
-  }
-}
-
-async function untilRemoved(container: string): Promise<void> {
-  const engine = await connectEngine()
-  try {
-    await engine.container.getById(container).wait({ condition: 'removed' })
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
-}
-
 it('is gone when it is disposed', async () => {
   const container = await Container.start()
-  expect(await exists(container.name)).toBe(true)
+  expect(await hasContainer(container.name)).toBe(true)
   await container[Symbol.asyncDispose]()
-  expect(await exists(container.name)).toBe(false)
+  expect(await hasContainer(container.name)).toBe(false)
 })
 
 it('can be disposed when somebody has removed it', async () => {
   await using container = await Container.start()
   const engine = await connectEngine()
   await engine.container.getById(container.name).remove({ force: true })
-  expect(await exists(container.name)).toBe(false)
+  expect(await hasContainer(container.name)).toBe(false)
 })
 
 it('tells another process nothing, and goes away when its own is killed', async () => {
@@ -78,10 +58,11 @@ it('tells another process nothing, and goes away when its own is killed', async 
   )
   expect(await nextLine(other)).toBe('theirs')
   const names = [await nextLine(other), await nextLine(other)]
-  expect(await Promise.all(names.map(exists))).toEqual([true, true])
-  other.child.kill('SIGKILL')
-  await once(other.child, 'exit')
-  await Promise.all(names.map(untilRemoved))
+  expect(await Promise.all(names.map(hasContainer))).toEqual([true, true])
+  const kill = (): void => void other.child.kill('SIGKILL')
+  const exit = once(other.child, 'exit')
+  await Promise.all(names.map((name) => untilRemoved(name, kill)))
+  await exit
   expect(await ours.nbctl('--bare', '--columns=name', 'list', 'Logical_Switch')).toBe('ours')
 })
 
@@ -113,7 +94,7 @@ it('is removed by the next process when its own was killed before it was started
     `,
   )
   expect(await once(next.child, 'exit')).toEqual([0, null])
-  expect(await exists(id)).toBe(false)
+  expect(await hasContainer(id)).toBe(false)
 })
 
 it('is not started without an engine, whose absence is told in a sentence', async () => {

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { type ContainerRuntimeClient, getContainerRuntimeClient } from 'testcontainers'
 import { ping } from './ping.ts'
 import { removeUnstarted } from './unstarted.ts'
@@ -28,6 +29,32 @@ async function connect(): Promise<ContainerRuntimeClient> {
   } catch (error) {
     connection = undefined
     throw error
+  }
+}
+
+/** Says whether there is a container of this id or name. */
+export async function hasContainer(container: string): Promise<boolean> {
+  const engine = await connectEngine()
+  try {
+    await engine.container.getById(container).inspect()
+    return true
+  } catch (error) {
+    if (isNotFound(error)) return false
+    throw error
+  }
+}
+
+/** Does something, after which the engine removes a container, and resolves when it has. */
+export async function untilRemoved(container: string, act: () => void): Promise<void> {
+  const engine = await connectEngine()
+  // Not by a request that waits for its removal: the engine may never answer one that comes while it removes the container.
+  const filters = { container: [container], event: ['destroy'] }
+  const events = (await engine.container.dockerode.getEvents({ filters })) as Readable
+  try {
+    act()
+    if (await hasContainer(container)) await events[Symbol.asyncIterator]().next()
+  } finally {
+    events.destroy()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { GenericContainer, PullPolicy, Wait } from 'testcontainers'
-import { connectEngine, isNotFound } from './engine.ts'
+import { connectEngine, untilRemoved } from './engine.ts'
 import { holderLabel } from './unstarted.ts'
 
 /**
@@ -29,15 +29,8 @@ export class HeldContainer extends GenericContainer {
   }
 
   /** Removes a container that was started. It may have ended by itself. */
-  async release(id: string): Promise<void> {
-    const { container } = await connectEngine()
-    const removed = container.getById(id).wait({ condition: 'removed' })
-    this.#input?.destroy()
-    try {
-      await removed
-    } catch (error) {
-      if (!isNotFound(error)) throw error
-    }
+  release(id: string): Promise<void> {
+    return untilRemoved(id, () => void this.#input?.destroy())
   }
 
   /** Takes hold of it before it is started, so that it never runs without being held. */
