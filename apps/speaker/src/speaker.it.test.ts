@@ -159,8 +159,12 @@ describe.skipIf(missing)(`a speaker${missing === undefined ? '' : ` (${missing})
     expect(metrics).toContain(
       `kube_ovn_speaker_bgp_peer_up{node="node-1",peer="${router.ipv4}",peer_asn="65001"} 0`,
     )
-    expect(metrics).toContain(
-      `kube_ovn_speaker_bgp_peer_sent_messages{node="node-1",peer="${router.ipv6}",type="open"} 1`,
+    // Both may have dialled at once: then there were two connections, one of which is left.
+    expect(metrics).toMatch(
+      new RegExp(
+        `^kube_ovn_speaker_bgp_peer_sent_messages\\{node="node-1",peer="${router.ipv6}",type="open"\\} [12]$`,
+        'm',
+      ),
     )
     expect(metrics).toContain(
       `kube_ovn_speaker_routes_advertised{node="node-1",peer="${router.ipv6}",peer_asn="65001"} 1`,
@@ -468,10 +472,13 @@ async function withdrawalBy<T>(
   return { ms: performance.now() - startedMs, lookMs }
 }
 
-/** Expects a second, beside the look that shows it: some 60 ms on a machine that does nothing else. */
+/** On a machine that does nothing else a look takes some 60 ms, and a withdrawal hardly longer. */
+const looksToSecond = 5
+
+/** Expects a second, beside the look that shows it, and more only where the machine takes longer for everything. */
 function expectSoon(withdrawals: readonly Withdrawal[], what: string): void {
   const shown = withdrawals.map(({ ms, lookMs }) => `${Math.round(ms)} (looks of ${Math.round(lookMs)})`)
   console.log(`withdrawn after ${what}: ${shown.join(', ')} ms`)
-  const late = withdrawals.map(({ ms, lookMs }) => ms - lookMs).toSorted((a, b) => a - b)
-  expect(late[Math.floor(tries / 2)]).toBeLessThanOrEqual(1_000)
+  const late = withdrawals.map(({ ms, lookMs }) => (ms - lookMs) / Math.max(1_000, looksToSecond * lookMs))
+  expect(late.toSorted((a, b) => a - b)[Math.floor(tries / 2)]).toBeLessThanOrEqual(1)
 }
