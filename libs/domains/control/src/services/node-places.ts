@@ -1,6 +1,7 @@
-import { nodeAnnotations, nodeLabel } from '@kube-ovn/annotations'
+import { nodeLabel } from '@kube-ovn/annotations'
 import { rowTable } from '@kube-ovn/tables'
 import { nodes } from '../sources.ts'
+import { chassisHosts } from '../topology/node-chassis.ts'
 
 /** Where clients are, for what differs from node to node. */
 export interface NodePlace {
@@ -13,9 +14,10 @@ export interface NodePlace {
 /** The nodes that have told what OVN calls them. */
 export const nodePlaces = rowTable({
   name: 'node-places',
-  of: nodes,
-  row: ({ metadata: { name, annotations, labels } }): NodePlace | undefined => {
-    const chassis = nodeAnnotations.chassis.read(annotations) ?? ''
-    return chassis === '' ? undefined : { node: name, chassis, zone: labels?.[nodeLabel.zone] }
+  of: chassisHosts,
+  reads: { nodes },
+  row: ({ node, chassis }, views): NodePlace => {
+    const zone = views.nodes.get(node)?.metadata.labels?.[nodeLabel.zone]
+    return { node, chassis, zone }
   },
 })

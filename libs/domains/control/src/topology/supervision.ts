@@ -1,4 +1,4 @@
-import { labelValue, nodeAnnotations, ovnEipLabel } from '@kube-ovn/annotations'
+import { labelValue, ovnEipLabel } from '@kube-ovn/annotations'
 import { listText } from '@kube-ovn/errors'
 import { contains, familyOf, formatIp, networkText, tryParseIp, type Ip } from '@kube-ovn/ip'
 import { ovnEipType } from '@kube-ovn/kube-api'
@@ -8,6 +8,7 @@ import { nodes, ovnEips, subnets } from '../sources.ts'
 import type { ExternalConnection } from './external-connections.ts'
 import { layouts, type Layout } from './layouts.ts'
 import { cidrsOf } from './network.ts'
+import { chassisHosts, type ChassisHost } from './node-chassis.ts'
 import { routeTables } from './route-tables.ts'
 import { routeKey, type BfdPortClaim, type SharedClaim, type VpcProblem, type VpcRoute } from './vpc-spec.ts'
 
@@ -26,12 +27,10 @@ export interface PlannedRoute extends VpcRoute {
 /** A port of the router that is but the source of BFD sessions, and who may host it. */
 export interface BfdPort extends Pick<BfdPortClaim, 'addresses'> {
   /** The preferred one first. */
-  readonly hosts: readonly Pick<PortHost, 'node' | 'chassis'>[]
+  readonly hosts: readonly ChassisHost[]
 }
 
-interface PortHost {
-  readonly node: string
-  readonly chassis: string
+interface PortHost extends ChassisHost {
   readonly labels: Labels
 }
 
@@ -45,11 +44,9 @@ const sharingSubnets = rowTable({
 /** Nodes that may host ports of routers, since they have told what OVN calls them. */
 const portHosts = rowTable({
   name: 'port-hosts',
-  of: nodes,
-  row: ({ metadata: { name, annotations, labels = {} } }): PortHost | undefined => {
-    const chassis = annotations?.[nodeAnnotations.chassis.key] ?? ''
-    return chassis === '' ? undefined : { node: name, chassis, labels }
-  },
+  of: chassisHosts,
+  reads: { nodes },
+  row: (host, views): PortHost => ({ ...host, labels: views.nodes.get(host.node)?.metadata.labels ?? {} }),
 })
 
 /** Addresses of nodes on external subnets, by which traffic can leave. */
