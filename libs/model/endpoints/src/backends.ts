@@ -41,6 +41,18 @@ export function backendsOn(
   return texts(own.length > 0 || scope === 'node' ? own : readyOf(all))
 }
 
+/**
+ * The endpoints of a slice that traffic can be led to: where it lists names, none is an address, even if it reads like one.
+ *
+ * @see https://kubernetes.io/docs/concepts/services-networking/endpoint-slices/#address-types
+ */
+export function endpointsIn({
+  addressType,
+  endpoints,
+}: Pick<EndpointSlice, 'addressType' | 'endpoints'>): readonly Endpoint[] {
+  return addressType === 'FQDN' ? [] : (endpoints ?? [])
+}
+
 interface Backend {
   readonly text: string
   readonly endpoint: Endpoint
@@ -54,7 +66,7 @@ function endpointsOf(
   return slices.flatMap((slice) => {
     const number = portOf(slice, port)
     if (number === undefined) return []
-    return (slice.endpoints ?? []).flatMap((endpoint) =>
+    return endpointsIn(slice).flatMap((endpoint) =>
       endpoint.addresses.flatMap((address) => {
         const ip = tryParseIp(address)
         const isWanted = ip !== undefined && familyOf(ip) === family

@@ -63,6 +63,12 @@ it('a slice may be without endpoints', () => {
   expect(endpointsKept([])).toEqual([])
 })
 
+it('a name is no endpoint, even if it reads like an address', () => {
+  const names = ['10.16.0.2', 'web.example.com']
+  const slice = endpointSlice({ namespace: 'shop', addressType: 'FQDN', endpoints: names })
+  expect(slicesOf('shop/web', keptAll([slice]))).toMatchObject([{ endpoints: [] }])
+})
+
 it('an endpoint takes little more memory than what is to be known of it', () => {
   const endpoints = Array.from({ length: 10_000 }, (_, index) => ({
     addresses: [`10.16.${index >> 8}.${index & 255}`],

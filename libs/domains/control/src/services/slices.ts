@@ -1,4 +1,5 @@
 import { sliceLabel } from '@kube-ovn/annotations'
+import { endpointsIn } from '@kube-ovn/endpoints'
 import { endpointSlices } from '@kube-ovn/kube-api/core'
 import type { Endpoint, EndpointSlice, Resource } from '@kube-ovn/kube-api/core'
 import type { Watch } from '../declarations.ts'
@@ -29,12 +30,12 @@ export function slicesOf(
   service: string,
   kept: { find(index: typeof slicesByService, value: string): readonly KeptSlice[] },
 ): readonly EndpointSlice[] {
-  return kept.find(slicesByService, service).map((slice) => ({ ...slice, endpoints: endpointsIn(slice) }))
+  return kept.find(slicesByService, service).map((slice) => ({ ...slice, endpoints: endpointsOf(slice) }))
 }
 
-function endpointsIn({ endpoints }: KeptSlice): readonly Endpoint[] {
+function endpointsOf({ addressType, endpoints }: KeptSlice): readonly Endpoint[] {
   if (typeof endpoints === 'string') return JSON.parse(endpoints) as readonly Endpoint[]
-  return endpoints ?? []
+  return endpointsIn({ addressType, endpoints })
 }
 
 /** The `namespace/name` of the Service that the slice is of; none if it does not say. */
@@ -54,7 +55,7 @@ function trimSlice(slice: KeptSlice): KeptSlice {
       ...(name === undefined ? {} : { labels: { [sliceLabel.service]: name } }),
     },
     addressType,
-    endpoints: JSON.stringify(endpointsIn(slice).map((endpoint) => trimEndpoint(endpoint, namespace))),
+    endpoints: JSON.stringify(endpointsOf(slice).map((endpoint) => trimEndpoint(endpoint, namespace))),
     ports: ports?.map((port) => present({ name: port.name, port: port.port, protocol: port.protocol })) ?? [],
   }
 }

@@ -1,3 +1,4 @@
+import { endpointsIn } from '@kube-ovn/endpoints'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import { isForProxy } from './served-ports.ts'
 
@@ -20,7 +21,7 @@ export function healthCheck(
   if (type !== 'LoadBalancer' || externalTrafficPolicy !== 'Local' || port === 0) return undefined
   if (!isForProxy(service)) return undefined
   const local = slices
-    .flatMap(({ endpoints }) => endpoints ?? [])
+    .flatMap(endpointsIn)
     .filter(({ nodeName, conditions }) => nodeName === node && conditions?.ready !== false)
     .flatMap(({ addresses }) => addresses)
   const { namespace = '', name } = metadata

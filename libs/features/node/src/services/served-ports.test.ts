@@ -70,6 +70,23 @@ it('tells no balancer of what the usual proxy does not serve', () => {
   expect(told(labelled('service.kubernetes.io/headless', ''))).toBeUndefined()
 })
 
+it('takes no name for a backend, even if it reads like an address', () => {
+  const names: EndpointSlice = {
+    ...slice,
+    ...{ metadata: { name: 'web-2' }, addressType: 'FQDN' },
+    endpoints: [{ addresses: ['10.16.0.9'], nodeName: 'n1' }],
+  }
+  const spec: Service['spec'] = {
+    ...{ clusterIPs: ['10.96.0.1'], ports: [{ port: 80 }], healthCheckNodePort: 32_100 },
+    type: 'LoadBalancer',
+    externalTrafficPolicy: 'Local',
+  }
+  const of: Service = { metadata: { name: 'web' }, spec }
+  const [port] = servedPorts(of, [slice, names], { node: 'n1', zone: undefined })
+  expect(port?.inside.list).toEqual(all)
+  expect(healthCheck(of, [names], 'n1')).toMatchObject({ localEndpoints: 0 })
+})
+
 function labelled(key: string, value: string): Pick<Service, 'metadata'> {
   return { metadata: { name: 'web', labels: { [key]: value } } }
 }
