@@ -44,10 +44,11 @@ export function frontendTexts(service: Service): readonly string[] {
   return frontendsOf(service).map((ip) => formatIp(ip))
 }
 
-/** Addresses from outside that lead to a Service, but for those that want to be reached by way of who announces them (KEP-1860). */
+/** Addresses from outside that lead to a Service, each once, but for those that want to be reached by way of who announces them (KEP-1860). */
 export function ingressOf({ spec, status }: Service): readonly Ip[] {
   if (spec?.type !== 'LoadBalancer') return []
-  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
+  const all = (status?.loadBalancer?.ingress ?? []).flatMap(({ ip, ipMode }) =>
     ipMode === 'Proxy' ? [] : (tryParseIp(ip ?? '') ?? []),
   )
+  return [...new Set(all)]
 }

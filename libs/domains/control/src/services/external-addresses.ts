@@ -3,11 +3,12 @@ import { familyOf, formatIp } from '@kube-ovn/ip'
 import { rowTable } from '@kube-ovn/tables'
 import { externalFor, externalPrefixes, subnetOfExternal } from './external-prefixes.ts'
 import { nodePlaces } from './node-places.ts'
-import { servedIngress } from './scopes.ts'
+import { servedIngress } from './forwarders.ts'
 import { serviceVpcs } from './service-vpcs.ts'
 import { settingsOf, settingsTable } from '../sources.ts'
 import { serviceObjects, sliceObjects } from './sources.ts'
 import { slicesOf } from './slices.ts'
+import { isTaken, takenFrontends } from './taken-frontends.ts'
 
 /** An address and port of an external load balancer that nodes lead to backends of their own. */
 export interface ExternalAddress {
@@ -19,7 +20,10 @@ export interface ExternalAddress {
   readonly nodes: readonly string[]
 }
 
-const reads = { slices: sliceObjects, serviceVpcs, externalPrefixes, nodePlaces, settingsTable }
+const reads = {
+  ...{ slices: sliceObjects, serviceVpcs, takenFrontends, externalPrefixes, nodePlaces },
+  settingsTable,
+}
 
 /**
  * Addresses of Services of the default VPC that lie in underlay Subnets. Whether a node leads what comes to it follows from whether it has
@@ -38,12 +42,13 @@ export const externalAddresses = rowTable({
     if (chosenFrontends(service) !== undefined) return undefined
     const slices = slicesOf(key, views.slices)
     const places = views.nodePlaces.scan()
+    const taken = views.takenFrontends.get(key) ?? []
     const all = servedIngress(service).flatMap((ip) => {
       const subnet = subnetOfExternal(ip, external)
       if (subnet === undefined) return []
       return (service.spec?.ports ?? []).flatMap((port): readonly ExternalAddress[] => {
         const protocol = protocolOf(port)
-        if (protocol === 'sctp') return []
+        if (protocol === 'sctp' || isTaken(taken, formatIp(ip), port)) return []
         const nodes = places
           .filter((place) => backendsOn(place, 'node', slices, port, familyOf(ip)).length > 0)
           .map(({ node }) => node)

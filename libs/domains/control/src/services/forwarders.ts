@@ -1,4 +1,6 @@
 import { forwarderLabel, labelValue, lbSvcLabel, serviceAnnotations } from '@kube-ovn/annotations'
+import { ingressOf } from '@kube-ovn/endpoints'
+import type { Ip } from '@kube-ovn/ip'
 import type { KubeObject, Pod, Service, Workload } from '@kube-ovn/kube-api/core'
 
 const prefix = 'lb-svc-'
@@ -12,6 +14,14 @@ export function isForwarded({ metadata, spec = {} }: Service): boolean {
     metadata.deletionTimestamp === undefined &&
     serviceAnnotations.attachmentProvider.key in (metadata.annotations ?? {})
   )
+}
+
+/**
+ * Addresses from outside that OVN may serve. One in an attached network is that of a Pod: in an underlay, the switch of that Pod would send what
+ * comes for it from the network to a backend, past the Pod, which alone knows the way back.
+ */
+export function servedIngress(service: Service): readonly Ip[] {
+  return isForwarded(service) ? [] : ingressOf(service)
 }
 
 /** Name of what makes the Pod of a Service in an attached network. */

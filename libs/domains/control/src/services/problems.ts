@@ -57,9 +57,10 @@ function frontendProblem(service: Service, [first]: readonly TakenFrontend[]): K
     if (error instanceof AnnotationInvalidError) return error
     throw error
   }
-  if (first === undefined || annotation === undefined) return undefined
+  if (first === undefined) return undefined
   const { entry, protocol, holder } = first
-  return new FrontendTakenError({ field: annotation.key, value: `${entry}/${protocol}`, holder })
+  const field = annotation?.key ?? 'status.loadBalancer.ingress'
+  return new FrontendTakenError({ field, value: `${entry}/${protocol}`, holder })
 }
 
 function affinityProblem(service: Service, differs: boolean): KubeOvnError | undefined {

@@ -1,10 +1,10 @@
-import { chosenFrontends, frontendsOf, ingressOf, protocolOf, type Protocol } from '@kube-ovn/endpoints'
+import { chosenFrontends, frontendsOf, protocolOf, type Protocol } from '@kube-ovn/endpoints'
 import { familyOf, type Family, type Ip } from '@kube-ovn/ip'
 import type { EndpointSlice, Service } from '@kube-ovn/kube-api/core'
 import type { ConfigOf } from '@kube-ovn/process'
 import { affinityOf, usualAffinitySeconds } from './affinity.ts'
 import type { balancerFlags } from './balancer-flags.ts'
-import { isForwarded } from './forwarders.ts'
+import { servedIngress } from './forwarders.ts'
 import { subnetOfExternal, type ExternalPrefixes } from './external-prefixes.ts'
 
 /**
@@ -49,19 +49,12 @@ export function scopedFrontends(
   return [
     ...own.map((ip) => ({ ip, scope: inside })),
     ...servedIngress(service).flatMap((ip): readonly Frontend[] => {
+      if (own.includes(ip)) return []
       // What a node leads to a backend elsewhere would be answered past it.
       if (subnetOfExternal(ip, external) !== undefined) return [{ ip, scope: 'node-first', isLed: true }]
       return flags.enableOvnLbPreferLocal ? [{ ip, scope: outside }] : []
     }),
   ]
-}
-
-/**
- * Addresses from outside that OVN may serve. One in an attached network is that of a Pod: in an underlay, the switch of that Pod would send what
- * comes for it from the network to a backend, past the Pod, which alone knows the way back.
- */
-export function servedIngress(service: Service): readonly Ip[] {
-  return isForwarded(service) ? [] : ingressOf(service)
 }
 
 /** Whether hints say which backends are near. */

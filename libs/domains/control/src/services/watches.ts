@@ -2,8 +2,10 @@ import { chosenFrontends, frontendTexts } from '@kube-ovn/endpoints'
 import { endpoints, services } from '@kube-ovn/kube-api/core'
 import type { Endpoints, Service } from '@kube-ovn/kube-api/core'
 import { isAttachedSubnetKey, serviceAnnotations } from '@kube-ovn/annotations'
+import { formatIp } from '@kube-ovn/ip'
 import type { Watch } from '../declarations.ts'
 import { present } from '../trim.ts'
+import { servedIngress } from './forwarders.ts'
 import { isRuleServiceName, rulesOf } from './made-services.ts'
 
 const readAnnotations: readonly string[] = Object.values(serviceAnnotations).map(({ key }) => key)
@@ -24,8 +26,13 @@ function vipsOf(service: Service): readonly string[] {
   return isInAttachedNetwork(service) && name !== '' ? [name] : []
 }
 
-/** Services by the addresses under which OVN serves them. */
+/** Services by the addresses under which OVN serves them, or may. */
 export const servicesByFrontend = 'frontend'
+
+function addressesOf(service: Service): readonly string[] {
+  const outside = chosenFrontends(service) === undefined ? servedIngress(service) : []
+  return [...new Set([...frontendTexts(service), ...outside.map((ip) => formatIp(ip))])]
+}
 
 /** What was made of a rule, by the name of the Service that is made of it. */
 export const madeByRule = 'rule'
@@ -33,7 +40,7 @@ export const madeByRule = 'rule'
 export const serviceWatch = {
   resource: services,
   trim: trimService,
-  indexes: { [servicesByFrontend]: frontendTexts, [madeByRule]: rulesOf, [servicesByVip]: vipsOf },
+  indexes: { [servicesByFrontend]: addressesOf, [madeByRule]: rulesOf, [servicesByVip]: vipsOf },
 } satisfies Watch<Service>
 
 /** Endpoints are written where Services of fixed addresses are made. Kubernetes makes slices of them. */
@@ -60,7 +67,8 @@ function trimService(service: Service): Service {
   return {
     metadata: {
       ...(isMade || isAttached ? madeIdentityOf(metadata) : identityOf(metadata)),
-      ...(chosenFrontends(service) === undefined
+      // Of two that want one address the older one has it.
+      ...(chosenFrontends(service) === undefined && ingress === undefined
         ? {}
         : present({ creationTimestamp: metadata.creationTimestamp })),
       ...(annotations.length === 0 ? {} : { annotations: Object.fromEntries(annotations) }),

@@ -18,7 +18,7 @@ import {
 import { nothing } from '@kube-ovn/reconcile'
 import type { Desired, KubeEvent, KubePatch, MapMember } from '@kube-ovn/reconcile'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
-import { balancerColumns, balancerName, wantedFor } from '@kube-ovn/domains-control/services'
+import { balancerColumns, balancerName, isTaken, wantedFor } from '@kube-ovn/domains-control/services'
 import type { BalancerNames, Frontend, Scope, Wanted } from '@kube-ovn/domains-control/services'
 import { checksOf, type Entry } from './checks.ts'
 import { nodePortEntries } from './node-ports.ts'
@@ -86,8 +86,9 @@ function entriesOf(frontend: Frontend, snapshot: ServiceSnapshot, names: Balance
   const family = familyOf(frontend.ip)
   return (service.spec?.ports ?? []).flatMap((port) => {
     const protocol = protocolOf(port)
-    const key = endpointText(formatIp(frontend.ip), port.port)
-    if (taken.some((other) => other.entry === key && other.protocol === protocol)) return []
+    const address = formatIp(frontend.ip)
+    if (isTaken(taken, address, port)) return []
+    const key = endpointText(address, port.port)
     const backends = backendsOf(slices, port, family)
     if (backends.length === 0) return []
     const wanted = wantedFor(service, protocol, frontend)
@@ -110,7 +111,7 @@ function entriesByNode(
   snapshot: ServiceSnapshot,
   names: BalancerNames,
 ): readonly Entry[] {
-  const { service, slices, announcers } = snapshot
+  const { service, slices, announcers, taken } = snapshot
   const { ip, scope, isLed = false } = frontend
   const announcing =
     scope === 'node-first' && !isLed ? snapshot.places.filter(({ node }) => announcers.has(node)) : []
@@ -121,6 +122,7 @@ function entriesByNode(
   return (service.spec?.ports ?? []).flatMap((port) => {
     const protocol = protocolOf(port)
     const address = formatIp(ip)
+    if (isTaken(taken, address, port)) return []
     const variable = backendsVariable({ namespace, service: name, address, port: port.port, protocol })
     const addressVariable = `${variable}.vip`
     const variables = places.flatMap((place) => {

@@ -148,8 +148,8 @@ function placeOf({ metadata: { name, annotations, labels }, status }: Node): rea
   return chassis === '' ? [] : [{ node: name, chassis, zone: labels?.[nodeLabel.zone], addresses }]
 }
 
-/** Which backends clients get: all, those on their node, these if there are any, or those that hints say. */
-type Scope = 'all' | 'own' | 'own first' | 'near'
+/** Which backends clients get: all, those on their node, these if there are any, those that hints say, or none. */
+type Scope = 'all' | 'own' | 'own first' | 'near' | 'nobody'
 
 /** By `protocol address:port`, the backends that each Service has there, with how long it keeps clients. */
 type Leads = Map<string, string[]>
@@ -204,8 +204,9 @@ function wantedAt(place: Place, vpc: string, scene: Scene): Leads {
             scene.places.some((one) => one.node === node),
           )
           const isAnnounced = isLocal && !isLed && vpc === defaultVpc && announcing.length > 0
-          if (isAnnounced && !announcing.includes(place.node)) continue
-          lead(ip, port, isLocal ? 'own first' : near)
+          // It has the address there, too.
+          const isPassedOn = isAnnounced && !announcing.includes(place.node)
+          lead(ip, port, isPassedOn ? 'nobody' : isLocal ? 'own first' : near)
         }
       if (scene.layout === 'per-service' && vpc === defaultVpc && port.nodePort !== undefined)
         for (const address of place.addresses)
@@ -262,6 +263,7 @@ function backendsAt(
   }
   const here = serving(all.filter(({ endpoint }) => endpoint.nodeName === node))
   const anywhere = serving(all)
+  if (scope === 'nobody') return []
   if (scope === 'own') return texts(here)
   if (scope === 'own first') return texts(here.length > 0 ? here : anywhere)
   if (scope === 'all') return texts(anywhere)
