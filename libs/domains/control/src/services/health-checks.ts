@@ -39,12 +39,15 @@ export const healthChecks = rowTable({
   of: serviceObjects,
   reads,
   row: (service, views, key): HealthCheck | undefined => {
-    if (!isChecked(service) || views.serviceVpcs.get(key)?.isServed !== true) return undefined
+    const decided = views.serviceVpcs.get(key)
+    if (!isChecked(service) || decided?.isServed !== true) return undefined
     const slices = slicesOf(key, views.slices)
     const backends = backendsOf(service, slices, settingsOf(views.settingsTable), views)
     const [first] = backends
     if (first === undefined) return undefined
-    return { subnet: writtenSubnet(service) ?? first.subnet, backends }
+    // Any text may be written: what is no Subnet of the VPC is not passed on.
+    const written = decided.unknownSubnet === undefined ? writtenSubnet(service) : undefined
+    return { subnet: written ?? first.subnet, backends }
   },
   indexes: {
     subnet: ({ backends }: HealthCheck) => [...new Set(backends.map(({ subnet }) => subnet))],
