@@ -83,8 +83,11 @@ export function copiedAnnotations(
   )
 }
 
+/** More of a subset of Endpoints Kubernetes does not copy into slices (kube-controller-manager, --mirroring-max-endpoints-per-subset). */
+const mostEndpoints = 1000
+
 function endpointsOf({ endpoints = [] }: LbRuleSpec): readonly string[] {
-  checkCount('spec.endpoints', endpoints)
+  checkCount('spec.endpoints', endpoints, mostEndpoints)
   const addresses = endpoints.map((text, index) => {
     const field = `spec.endpoints[${index}]`
     const ip = refusing(field, text, () => parseIp(text.trim(), field))
@@ -196,9 +199,9 @@ function checkDistinct(part: string, values: readonly string[]): void {
   throw new LbRuleInvalidError({ field: `spec.ports[${index}].${part}`, value, cure })
 }
 
-function checkCount(field: string, list: readonly unknown[]): void {
-  if (list.length <= mostEntries) return
-  const cure = `write at most ${mostEntries}`
+function checkCount(field: string, list: readonly unknown[], most = mostEntries): void {
+  if (list.length <= most) return
+  const cure = `write at most ${most}`
   throw new LbRuleInvalidError({ field, value: `${list.length} entries`, cure })
 }
 

@@ -89,6 +89,14 @@ describe('a SwitchLBRule', () => {
     expect([namespace, ports]).toEqual(['default', [{ port: 53, targetPort: 53, protocol: 'TCP' }]])
   })
 
+  it('has as many endpoints as Kubernetes makes slices of, and no more', () => {
+    const endpoints = Array.from({ length: 1000 }, (_, n) => `10.16.${n >> 8}.${n & 255}`)
+    expect(planOf(switchLbRule({ endpoints })).endpoints).toHaveLength(1000)
+    expect(refusal({ endpoints: [...endpoints, '10.16.9.9'] })).toContain(
+      '(field=spec.endpoints value=1001 entries); write at most 1000',
+    )
+  })
+
   it('goes by endpoints, each once, where there is a selector as well', () => {
     const both = { endpoints: ['10.16.0.9', ' 10.16.0.9 ', 'fd00:10:16:0::9'], selector: ['app:web'] }
     const plan = planOf(switchLbRule(both))
