@@ -1,6 +1,6 @@
 import { forwarderAnnotations, serviceAnnotations } from '@kube-ovn/annotations'
 import { vipResource, type Vip } from '@kube-ovn/kube-api'
-import { deployments, pods, services, type Pod } from '@kube-ovn/kube-api/core'
+import { deployments, pods, services, type Pod, type Service } from '@kube-ovn/kube-api/core'
 import type { ObjectChange } from '@kube-ovn/kube'
 import { nothing } from '@kube-ovn/reconcile'
 import type { ControlFeature, ControlWorld } from '@kube-ovn/domains-control'
@@ -45,7 +45,11 @@ export const lbSvc: ControlFeature<string, LbSvcSnapshot> = {
     { resource: vipResource, verbs: ['create', 'patch', 'delete'] },
   ],
   triggers: [
-    { on: 'object', resource: services, keys: (change) => [change.key] },
+    {
+      on: 'object',
+      resource: services,
+      keys: (change: ObjectChange<Service>, world) => new Set([change.key, ...besideOf(change, world)]),
+    },
     { on: 'object', resource: deployments, keys: madeFor },
     {
       on: 'object',
@@ -68,6 +72,14 @@ function madeFor({ old, new: current }: ObjectChange): readonly string[] {
   const object = current ?? old
   const service = object && serviceOfMade(object)
   return service === undefined ? [] : [service]
+}
+
+/** The Services that name the Vip of another one, or that which it named. */
+function besideOf({ old, new: current }: ObjectChange<Service>, world: ControlWorld): readonly string[] {
+  return [old, current].flatMap((service) => {
+    const vip = serviceAnnotations.attachmentVip.read(service?.metadata.annotations) ?? ''
+    return vip === '' ? [] : namedBy(vip, world)
+  })
 }
 
 /** The Services that name a Vip. */

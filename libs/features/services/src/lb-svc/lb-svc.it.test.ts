@@ -245,7 +245,18 @@ describe('a Service in an attached network', () => {
     expect(await vipOf()).toBeUndefined()
     await replacePod(control)
     expect(await published()).toEqual(['172.28.0.77'])
+    const annotations = { [serviceAnnotations.attachmentVip.key]: 'door' }
+    await create({ name: 'shop', clusterIP: '10.96.100.2', annotations })
+    await control.settle()
+    expect(await cluster.user.told('shop')).toEqual([
+      expect.stringContaining('remove it from the Service default/web, which has its address'),
+    ])
+    const ofShop = { namespace, name: 'lb-svc-shop' }
+    expect(await cluster.client.get(deployments, ofShop)).toBeUndefined()
     await cluster.client.remove(services, web)
+    await control.settle()
+    expect(await cluster.client.get(deployments, ofShop)).toBeDefined()
+    await cluster.client.remove(services, { namespace, name: 'shop' })
     await control.settle()
     expect(await cluster.client.get(vipResource, { name: 'door' })).toBeDefined()
     expect(await deploymentOf()).toBeUndefined()

@@ -19,6 +19,7 @@ import {
   forwarderVipName,
   isForwarded,
   isForwarderVip,
+  servicesByVip,
   serviceWatch,
 } from '@kube-ovn/domains-control/services'
 import type { Workload } from '@kube-ovn/kube-api/core'
@@ -152,7 +153,7 @@ function planIn(
   const subnet =
     wish.vip === undefined
       ? chooseSubnet(wish, provider, subnetsOf(provider, world), object && subnetOfVip(object, world))
-      : subnetOfUsers(vip, object, wish, provider, world)
+      : subnetOfUsers(service, vip, object, wish, provider, world)
   const addresses = object === undefined ? undefined : addressesOfVip(object)?.addresses
   const isOther =
     object !== undefined &&
@@ -215,6 +216,7 @@ function subnetsOf(provider: string, world: ControlWorld): readonly ServingSubne
 
 /** The Subnet of a Vip that a user names. @throws LbSvcInvalidError */
 function subnetOfUsers(
+  service: Service,
   name: string,
   vip: Vip | undefined,
   wish: Wish,
@@ -236,7 +238,20 @@ function subnetOfUsers(
     throw refuse(
       `write a Vip with the address ${formatIpList(wish.addresses)}, or remove spec.loadBalancerIP`,
     )
+  const holder = had && holderOf(name, service, had, world)
+  if (holder !== undefined)
+    throw refuse(`write another Vip, or remove it from the Service ${holder}, which has its address`)
   return subnet
+}
+
+/** Another Service that names the Vip and is reached at its address; one that is reached there itself has it. */
+function holderOf(vip: string, service: Service, had: DualStackIp, world: ControlWorld): string | undefined {
+  const texts = formatIpList(had).split(',')
+  const isReached = ({ status }: Service): boolean =>
+    status?.loadBalancer?.ingress?.some(({ ip = '' }) => texts.includes(ip)) === true
+  if (isReached(service)) return undefined
+  const holder = world.store(serviceWatch).find(servicesByVip, vip).find(isReached)
+  return holder && `${holder.metadata.namespace ?? ''}/${holder.metadata.name}`
 }
 
 /** Why the Vip has no addresses, if anything is wrong with it. */
