@@ -27,6 +27,57 @@ function vips(control: Controller): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(all).filter(([vip]) => vip.startsWith('10.96.100.')))
 }
 
+/** Where who asks on the switch of Pods is led: the lists of backends of each entry there. */
+function led(control: Controller): Readonly<Record<string, readonly string[]>> {
+  const { northbound } = control.world
+  const { load_balancer: own = [], load_balancer_group: groups = [] } =
+    control.named('Logical_Switch', 'ovn-default') ?? {}
+  const grouped = groups.flatMap((uuid) => northbound.get('Load_Balancer_Group', uuid)?.load_balancer ?? [])
+  const entries = [...own, ...grouped].flatMap((uuid) =>
+    Object.entries(northbound.get('Load_Balancer', uuid)?.vips ?? {}),
+  )
+  const lists = Map.groupBy(entries, ([vip]) => vip)
+  return Object.fromEntries(
+    [...lists]
+      .filter(([vip]) => vip.startsWith('10.96.100.'))
+      .map(([vip, all]) => [vip, all.map(([, backends]) => backends)]),
+  )
+}
+
+it.each([
+  ['shared', 'per-service'],
+  ['per-service', 'shared'],
+])(
+  'A Service that can not be read is led to while others go from the layout %s to %s, and follows them once it can',
+  async (from, to) => {
+    await create('web', '10.96.100.1', '10.16.0.2')
+    await create('other', '10.96.100.2', '10.16.0.5')
+    {
+      await using control = await cluster.startController({ flags: { loadBalancerLayout: from } })
+      await control.settle()
+    }
+    const say = (text: string | null) =>
+      cluster.client.patch(services, { namespace: 'default', name: 'other' }, merge, {
+        metadata: { annotations: { [serviceAnnotations.switchLbVip.key]: text } },
+      })
+    await say('nonsense')
+    await move('web', '10.16.0.4')
+    await using control = await cluster.startController({ flags: { loadBalancerLayout: to } })
+    await control.settle()
+    const all = { '10.96.100.1:80': ['10.16.0.4:8080'], '10.96.100.2:80': ['10.16.0.5:8080'] }
+    expect(led(control)).toEqual(all)
+    await say(null)
+    await control.settle()
+    expect(led(control)).toEqual(all)
+    const inShared = to === 'shared' ? ['10.96.100.1:80', '10.96.100.2:80'] : []
+    expect(Object.keys(vips(control)).sort()).toEqual(inShared)
+    const ofOne = control
+      .rows('Load_Balancer', 'name')
+      .filter(({ name }) => /^default\/(web|other)\//.test(name))
+    expect(ofOne).toHaveLength(to === 'shared' ? 0 : 2)
+  },
+)
+
 it('A Service that can not be read keeps what it has over a restart, and no other one from a change', async () => {
   await create('web', '10.96.100.1', '10.16.0.2')
   await create('other', '10.96.100.2', '10.16.0.5')
