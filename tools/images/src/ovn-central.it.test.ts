@@ -46,6 +46,25 @@ describe('ovn-central', patient, () => {
     expect(await docker('wait', name)).toBe('1')
   })
 
+  it('serves its data again after a restart on a full disk', async () => {
+    const address = containers.address(10)
+    // Restarted within the container, which would lose its small disk.
+    const prepare = 'while bash /kube-ovn/start-db.sh; do pkill --exact tail; done'
+    const name = await containers.startCentral('one', address, [address], { diskBytes: 2_000_000, prepare })
+    await untilHealthy(name)
+    await docker('exec', name, 'ovn-nbctl', 'ls-add', 'kept')
+    const fill = 'cat /dev/zero >/etc/ovn/filling'
+    const write = 'ovn-nbctl --timeout=10 ls-add more$((++round)) 2>/dev/null'
+    await docker('exec', name, 'bash', '-c', `${fill} 2>/dev/null; while ${write}; do :; done`)
+
+    const pid = () => docker('exec', name, 'cat', '/run/ovn/ovnnb_db.pid')
+    const old = await pid()
+    await docker('exec', name, 'pkill', '--oldest', '--full', '^bash /kube-ovn/start-db.sh')
+    await eventually(async () => expect(await pid()).not.toBe(old))
+    await untilHealthy(name)
+    expect(await docker('exec', name, 'ovn-nbctl', 'ls-list')).toContain('kept')
+  })
+
   it('waits for the one before it on its node, and leaves it alone', async () => {
     const [a, b] = [containers.address(10), containers.address(11)]
     const first = await containers.startCentral('first', a, [a])

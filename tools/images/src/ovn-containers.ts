@@ -59,10 +59,13 @@ export class OvnContainers implements AsyncDisposable {
     {
       environment = {},
       prepare = ':',
+      diskBytes,
       nodeOf,
     }: {
       environment?: Readonly<Record<string, string>>
       prepare?: string
+      /** Has the databases on a disk of this size, which is lost with the container. */
+      diskBytes?: number
       nodeOf?: string
     } = {},
   ): Promise<string> {
@@ -85,7 +88,7 @@ export class OvnContainers implements AsyncDisposable {
         '--cap-add',
         'NET_ADMIN',
         ...(nodeOf === undefined
-          ? ['--volume', '/run/ovn', '--volume', '/etc/ovn']
+          ? ['--volume', '/run/ovn', ...diskOf(diskBytes)]
           : ['--volumes-from', nodeOf]),
         ...Object.entries(variables).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
       ],
@@ -138,4 +141,8 @@ export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
       await delay(250)
     }
   }
+}
+
+function diskOf(bytes: number | undefined): readonly string[] {
+  return bytes === undefined ? ['--volume', '/etc/ovn'] : ['--tmpfs', `/etc/ovn:size=${bytes}`]
 }

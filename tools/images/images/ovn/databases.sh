@@ -32,9 +32,9 @@ db_file() {
   echo "$OVN_DBDIR/ovn$1_db.db"
 }
 
-# Where a member listens.
+# Where a member listens. It is made anew at each start, and not on the disk of the databases, which may be full.
 local_config_file() {
-  echo "$OVN_DBDIR/ovn$1_local_config.db"
+  echo "/run/ovn/ovn$1_local_config.db"
 }
 
 # is_clustered nb|sb: the database file exists and belongs to a raft member.

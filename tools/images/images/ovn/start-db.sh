@@ -53,7 +53,7 @@ write_local_config() {
       index=$((index + 1))
     done
   done < <(listeners "$1")
-  rm -f "$file" "$OVN_DBDIR/.ovn$1_local_config.db.~lock~"
+  rm -f "$file" "$(dirname "$file")/.$(basename "$file").~lock~"
   ovsdb-tool create "$file" /usr/share/openvswitch/local-config.ovsschema
   ovsdb-tool transact "$file" "[\"Local_Config\",{\"op\":\"insert\",\"table\":\"Config\",\"row\":{
     \"connections\":[\"set\",[$(IFS=,; echo "${names[*]}")]]}}$rows]" >/dev/null
