@@ -52,6 +52,7 @@ export const servedCases = [
   'subnets/namespaces-exclude',
   'subnets/nat-policy-rules',
   'subnets/u2o',
+  'subnets/u2o-vpc',
   'subnets/underlay',
   'subnets/underlay-vlan-zero',
   'subnets/v4-host-bits',

@@ -44,6 +44,11 @@ export const attachments = rowTable({
   },
 })
 
+/** Nodes reach its addresses: by the router of the default VPC, or by the physical network, whatever VPC the subnet is of. */
+export function isReachedByNodes({ isDefaultVpc, vlan }: Pick<Attachment, 'isDefaultVpc' | 'vlan'>): boolean {
+  return isDefaultVpc || vlan !== ''
+}
+
 function isBalanced(
   subnet: string,
   views: { readonly subnets: ViewOf<typeof subnets>; readonly settingsTable: ViewOf<typeof settingsTable> },

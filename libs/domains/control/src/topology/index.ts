@@ -1,7 +1,7 @@
 export type { Advertising } from './advertising.ts'
 export { unusable } from './aspect.ts'
 export { accept, acceptances, nothingInEffect, type Acceptance } from './acceptance.ts'
-export { keptRouterMacs, type Attachment, type Prefixes } from './attachments.ts'
+export { isReachedByNodes, keptRouterMacs, type Attachment, type Prefixes } from './attachments.ts'
 export { builtInProviderNetwork, builtInSpec, builtInVlan } from './built-in.ts'
 export { dhcpIdOf, type DhcpAnswer } from './dhcp.ts'
 export { answerOf, dhcpIds, presentAnswer, rowIdOf } from './dhcp-answers.ts'

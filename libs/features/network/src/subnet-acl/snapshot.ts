@@ -1,6 +1,6 @@
 import { flagsOf, type ControlWorld } from '@kube-ovn/domains-control'
 import { stopsOpenConnections } from '@kube-ovn/domains-control/policies'
-import { familiesOf, unusable } from '@kube-ovn/domains-control/topology'
+import { familiesOf, isReachedByNodes, unusable } from '@kube-ovn/domains-control/topology'
 import type { SubnetIsolation } from '@kube-ovn/policy'
 import { subnetAclFlags } from './flags.ts'
 
@@ -20,8 +20,8 @@ export function observeAcls(
   const { isPrivate, allowsInside, rules, allowSubnets } = isolation
   return {
     ...{ subnet, isPrivate, allowsInside, rules },
-    // In other VPCs the addresses of nodes may be those of pods.
-    isReachedByNodes: attachment.isDefaultVpc,
+    // On overlays of other VPCs the addresses of nodes may be those of pods.
+    isReachedByNodes: isReachedByNodes(attachment),
     stopsOpenConnections: stopsOpenConnections(world),
     logRate: privateSubnetLogRate === 0 ? undefined : privateSubnetLogRate,
     families: familiesOf(prefixes).map(({ family, cidr }) => ({

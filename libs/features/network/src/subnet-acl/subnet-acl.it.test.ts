@@ -1,6 +1,12 @@
-import { subnetResource, type SubnetSpec } from '@kube-ovn/kube-api'
+import {
+  providerNetworkResource,
+  subnetResource,
+  vlanResource,
+  vpcResource,
+  type SubnetSpec,
+} from '@kube-ovn/kube-api'
 import { podAnnotations } from '@kube-ovn/annotations'
-import { subnet } from '@kube-ovn/testing-builders'
+import { providerNetwork, subnet, vlan, vpc } from '@kube-ovn/testing-builders'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ControlCluster } from '@kube-ovn/testing-control'
 import type { Controller } from '@kube-ovn/testing-control'
@@ -115,6 +121,18 @@ describe('ACLs of a subnet', () => {
       control.rows('ACL', 'external_ids').filter(({ external_ids }) => external_ids['parent'] === 'blue'),
     ).toEqual([])
     expect(control.problems()).toEqual([])
+  })
+
+  it('of another VPC let nodes in by the physical network alone', async () => {
+    await cluster.client.create(vpcResource, vpc({ name: 'red' }))
+    await cluster.client.create(providerNetworkResource, providerNetwork({ name: 'quay' }))
+    await cluster.client.create(vlanResource, vlan({ name: 'v10', id: 10 }))
+    await using control = await cluster.startSettled()
+    await make({ private: true, vpc: 'red' })
+    await control.settle()
+    expect(texts(control)).toEqual(isolated.filter((text) => !text.includes('$kube_ovn_nodes')))
+    await edit(control, { vlan: 'v10' })
+    expect(texts(control)).toEqual(isolated)
   })
 
   it('follow the prefix of the subnet', async () => {

@@ -15,7 +15,7 @@ import {
 } from '@kube-ovn/domains-control/addresses'
 import { memberOf, ref } from '@kube-ovn/domains-control'
 import { isKeptReservation, podTypeOf, type Reservation } from '@kube-ovn/domains-control/pods'
-import type { VlanTag } from '@kube-ovn/domains-control/topology'
+import { isReachedByNodes, type VlanTag } from '@kube-ovn/domains-control/topology'
 import type { KeptNic } from '@kube-ovn/domains-control/pods'
 import { policyMembers } from './policy-members.ts'
 import { desiredPort, portRow } from './port.ts'
@@ -158,7 +158,7 @@ function observedReservations(
 /** While a machine moves, its ports are of both nodes, and what there is for either pod is for them. */
 function membershipsElsewhere(pod: PodNeeds): readonly Member[] {
   return placedNics(pod).flatMap((nic) => [
-    ...(nic.nic.has === 'port' && nic.placement.network.isDefaultVpc
+    ...(nic.nic.has === 'port' && isReachedByNodes(nic.placement.network)
       ? [memberOf(ref(nodePortGroup, pod.node), 'ports', ref(podPort, nic.nic.port))]
       : []),
     ...policyMembers(pod, nic),

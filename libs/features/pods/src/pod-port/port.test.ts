@@ -1,4 +1,5 @@
 import { parseIp, parseIpList } from '@kube-ovn/ip'
+import type { SubnetSpec } from '@kube-ovn/kube-api'
 import { nothing } from '@kube-ovn/reconcile'
 import { describe, expect, it } from 'vitest'
 import { attached, lease } from '@kube-ovn/domains-control/testing/networks'
@@ -21,7 +22,12 @@ const plain: PortOptions = {
 }
 const mac = '00:00:5e:00:53:01'
 
-function portWith(options: Partial<PortOptions>, addresses = '10.1.0.2,fd00:1::2', moving?: ChassisRequest) {
+function portWith(
+  options: Partial<PortOptions>,
+  addresses = '10.1.0.2,fd00:1::2',
+  moving?: ChassisRequest,
+  network = blue,
+) {
   const nic = {
     nic: primaryNic({ namespace: 'shop', name: 'web' }),
     options: { ...plain, ...options },
@@ -30,7 +36,7 @@ function portWith(options: Partial<PortOptions>, addresses = '10.1.0.2,fd00:1::2
     formerGroups: [],
     isAnnotated: false,
     hasNicType: false,
-    placement: { network: blue, lease: lease('blue', 'web.shop', addresses, mac) },
+    placement: { network, lease: lease('blue', 'web.shop', addresses, mac) },
     problem: undefined,
     missed: undefined,
   }
@@ -193,5 +199,27 @@ describe('a port', () => {
     expect(members.filter((member) => member.startsWith('lr/'))).toHaveLength(want.length)
     expect(members.some((member) => member.startsWith('pg-subnet/'))).toBe(false)
     expect(members).toContain('pg-node/n1 ports: lsp/web.shop')
+  })
+
+  it.each<{ name: string; spec: SubnetSpec; isLetIn: boolean }>([
+    { name: 'lets its node in by the router', spec: {}, isLetIn: true },
+    {
+      name: 'lets nobody in for the node on the overlay of another VPC',
+      spec: { vpc: 'red' },
+      isLetIn: false,
+    },
+    {
+      name: 'lets its node in by the physical network, whatever its VPC',
+      spec: { vpc: 'red', vlan: 'v10' },
+      isLetIn: true,
+    },
+    {
+      name: 'lets its node in by the physical network, beside the router of its VPC',
+      spec: { vpc: 'red', vlan: 'v10', u2oInterconnection: true },
+      isLetIn: true,
+    },
+  ])('$name', ({ spec, isLetIn }) => {
+    const { members } = portWith({}, '10.1.0.2', undefined, attached('blue', '10.1.0.0/16', spec))
+    expect(members.includes('pg-node/n1 ports: lsp/web.shop')).toBe(isLetIn)
   })
 })

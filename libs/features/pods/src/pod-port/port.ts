@@ -17,6 +17,7 @@ import {
 import type { Desired, OwnedRow } from '@kube-ovn/reconcile'
 import { portAddresses } from '@kube-ovn/domains-control/addresses'
 import { externalIds, memberOf, ref } from '@kube-ovn/domains-control'
+import { isReachedByNodes } from '@kube-ovn/domains-control/topology'
 import { chassisOptions, type ChassisRequest } from './chassis.ts'
 import { desiredDhcp } from './dhcp.ts'
 import type { Placement } from './placement.ts'
@@ -99,7 +100,7 @@ export function desiredPort(
     ],
     members: [
       memberOf(ref(logicalSwitch, network.name), 'ports', self),
-      ...(network.isDefaultVpc ? [memberOf(ref(nodePortGroup, node), 'ports', self)] : []),
+      ...(isReachedByNodes(network) ? [memberOf(ref(nodePortGroup, node), 'ports', self)] : []),
       ...(network.isServedByNode
         ? [
             memberOf(
