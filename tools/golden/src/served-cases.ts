@@ -41,6 +41,7 @@ export const servedCases = [
   'subnets/centralized-selector',
   'subnets/cidr-change',
   'subnets/dhcp',
+  'subnets/dhcp-v6',
   'subnets/ecmp',
   'subnets/exclude-edit',
   'subnets/excluded-pods',
