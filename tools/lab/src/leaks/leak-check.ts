@@ -12,21 +12,29 @@ import { snapshotNode } from './node-snapshot.ts'
 import { compareSnapshots, type Difference, type Snapshot } from './snapshot.ts'
 
 /**
+ * So many in a row that are like the one before are rest. One is not: the two families of a Service have a slice each, and changes of load
+ * balancers lie half a second apart, or more where a controller has much to do.
+ */
+const enoughUnchanged = 3
+
+/**
  * Writes down what exists in a cluster with the chart: rows of both databases, our resources, and what is on each node.
  *
  * A suite takes one before it begins and asks `findLeaks` when it has cleaned up. It is taken when the cluster has come to rest, that is the
- * next one is the same: a component that has just become ready takes a moment to be a backend of its Service. Who leads the databases may be
+ * next ones are the same: a component that has just become ready takes a moment to be a backend of its Service. Who leads the databases may be
  * told later still, and has its Service then: a suite would be taken to have made its rows.
  */
 export async function takeSnapshot(cluster: Cluster): Promise<Snapshot> {
   await untilLeadersAreTold(cluster)
   let last: Snapshot | undefined
+  let unchanged = 0
   return eventually(
     'the cluster is at rest',
     async () => {
       const [before, now] = [last, await readCluster(cluster)]
       last = now
-      return before !== undefined && compareSnapshots(before, now).length === 0 ? now : undefined
+      unchanged = before !== undefined && compareSnapshots(before, now).length === 0 ? unchanged + 1 : 0
+      return unchanged === enoughUnchanged ? now : undefined
     },
     { timeoutMs: 120_000, pauseMs: 1000 },
   )
