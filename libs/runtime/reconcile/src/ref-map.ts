@@ -3,11 +3,6 @@ import type { RowRef } from '@kube-ovn/ovn-names'
 /** A map by what references name. Without a text of both for each of them: a key may name thousands. */
 export class RefMap<T> {
   readonly #byKind = new Map<string, Map<string, T>>()
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
 
   get({ kind, id }: RowRef): T | undefined {
     return this.#byKind.get(kind)?.get(id)
@@ -18,9 +13,6 @@ export class RefMap<T> {
   }
 
   set({ kind, id }: RowRef, value: T): void {
-    const ofKind = this.#byKind.getOrInsertComputed(kind, () => new Map())
-    const before = ofKind.size
-    ofKind.set(id, value)
-    this.#size += ofKind.size - before
+    this.#byKind.getOrInsertComputed(kind, () => new Map()).set(id, value)
   }
 }

@@ -77,13 +77,15 @@ export function resolveWants(request: ResolveRequest): Resolution {
   const isWanted = (id: IdMark) => wantedBy.has(id) || request.holderOf?.(id) !== undefined
   const targets = new RefMap<Target>()
   const newRows = new Set<OwnedRow>()
+  let named = 0
   const targetsOf = new Map<OwnerMark, readonly Target[]>()
   const unwantedOf = new Map<OwnerMark, readonly TableRow[]>()
   for (const want of wants) {
     const ids = idsOf.get(want)
     if (ids === undefined) continue
     const claims = { ...request, wantedBy, isWanted }
-    const { found, unwanted } = matchRows(want, ids, claims, targets.size)
+    const { found, unwanted } = matchRows(want, ids, claims, named)
+    named += found.length
     for (const target of found) {
       const { kind, id } = target.row
       targets.set({ kind: kind.name, id }, target)
