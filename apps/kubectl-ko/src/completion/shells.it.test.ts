@@ -86,15 +86,21 @@ async function open(shell: Shell): Promise<Tmux> {
 }
 
 /** Resolves with what is shown once that is there. */
-async function shown(terminal: Tmux, wanted: RegExp): Promise<string> {
+async function shown(terminal: Tmux, wanted: RegExp | string): Promise<string> {
   await expect.poll(async () => (await terminal.capture()).trimEnd(), { timeout: 180_000 }).toMatch(wanted)
   return terminal.capture()
 }
 
-/** What becomes of a line when the key for completion is hit behind it, and then the letter X. */
+/**
+ * What becomes of a line when the key for completion is hit behind it, and then the letter X. Each
+ * step waits to see what the last one did: fish asks the terminal where its cursor is before it clears
+ * the screen, and may lose what is typed before it has the answer.
+ */
 async function completed(terminal: Tmux, line: string): Promise<string> {
   await terminal.press('C-l')
+  await shown(terminal, /^> *$/)
   await terminal.type(line)
+  await shown(terminal, `> ${line}`)
   await terminal.press('Tab')
   await terminal.type('X')
   const [, became = ''] = /^> (.*)X$/m.exec(await shown(terminal, /^> .*X$/m)) ?? []
@@ -125,7 +131,9 @@ it.each(shells)('%s completes commands, options, their values, and names of obje
   expect(became).toEqual(lines)
 
   await terminal.press('C-l')
+  await shown(terminal, /^> *$/)
   await terminal.type('kubectl-ko nb ')
+  await shown(terminal, /^> kubectl-ko nb *$/)
   await terminal.press('Tab')
   await terminal.press('Tab')
   expect(await shown(terminal, /^backup\b.*$/m)).toMatch(/^backup +dbstatus +kick +restore +status/m)
