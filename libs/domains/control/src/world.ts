@@ -44,6 +44,7 @@ export interface AllocatingWorld extends ControlWorld {
  * addresses now. `usage`: an address was taken without an IP object being written. The subject is the subnet.
  * `turn`: somebody who waits may find an address now. The subject is what he is called among those who wait.
  * `ending`: it was decided whether a pod that is being deleted still has its ports. The subject is its `namespace/name`.
+ * `pair`: a pod was given a port of a subnet on a node, of which no record tells yet. The subject is `subnet/node`.
  * `definition`: that of a kind of ours changed. The subject is the plural of the kind.
  */
-type ControlSignal = 'addresses' | 'turn' | 'usage' | 'ending' | 'definition'
+type ControlSignal = 'addresses' | 'turn' | 'usage' | 'ending' | 'pair' | 'definition'

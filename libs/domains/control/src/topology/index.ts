@@ -16,7 +16,15 @@ export {
   type SubnetError,
 } from './errors.ts'
 export { strayExcludes } from './exclude-ips.ts'
-export { isByPods, isOccupied, occupiedPairs, pairFlags, pairOf } from './occupied-pairs.ts'
+export {
+  isByPods,
+  isOccupied,
+  pairFlags,
+  pairOf,
+  pairTables,
+  pairsWith,
+  placedPairs,
+} from './occupied-pairs.ts'
 export {
   gatewayCandidates,
   gatewayStates,

@@ -1,5 +1,6 @@
-import { switchedOn } from '@kube-ovn/process'
 import type { Ip } from '@kube-ovn/kube-api'
+import { switchedOn } from '@kube-ovn/process'
+import { factTable } from '@kube-ovn/reconcile'
 import { rowTable } from '@kube-ovn/tables'
 import { flagsOf } from '../flags.ts'
 import { ips, settingsOf, settingsTable } from '../sources.ts'
@@ -13,19 +14,30 @@ export const pairFlags = {
   ),
 } as const
 
-/** The node and the subnet of each NIC that is on a node; empty while rows are made for all nodes. */
-export const occupiedPairs = rowTable({
-  name: 'occupied-pairs',
+const indexes = {
+  pair: ({ subnet, node }: Pair) => [`${subnet}/${node}`],
+  subnet: ({ subnet }: Pair) => [subnet],
+  node: ({ node }: Pair) => [node],
+}
+
+/** The node and the subnet of each NIC that a record tells of; empty while rows are made for all nodes. */
+const recordedPairs = rowTable({
+  name: 'recorded-pairs',
   of: ips,
   reads: { settingsTable },
   row: (record, views): Pair | undefined =>
     flagsOf(pairFlags, settingsOf(views.settingsTable)).gatewayRowsByPods ? pairOf(record) : undefined,
-  indexes: {
-    pair: ({ subnet, node }: Pair) => [`${subnet}/${node}`],
-    subnet: ({ subnet }: Pair) => [subnet],
-    node: ({ node }: Pair) => [node],
-  },
+  indexes,
 })
+
+/**
+ * The same of each port that a pod was given, by its name: said by pods, before the record is written. One pass of ten thousand pods has
+ * as many records to write, and rows of pairs do not wait for these.
+ */
+export const placedPairs = factTable<Pair, keyof typeof indexes>({ name: 'placed-pairs', indexes })
+
+/** To be declared by who asks whether a pair is occupied. */
+export const pairTables = [recordedPairs, placedPairs] as const
 
 /** A subnet, and a node that has a NIC with an address of it. */
 interface Pair {
@@ -49,5 +61,14 @@ export function isOccupied(
   node: string,
   world: Pick<ControlWorld, 'settings' | 'table'>,
 ): boolean {
-  return !isByPods(world) || world.table(occupiedPairs).some('pair', `${subnet}/${node}`)
+  return !isByPods(world) || pairTables.some((table) => world.table(table).some('pair', `${subnet}/${node}`))
+}
+
+/** All pairs of a subnet, or of a node, each at least once. */
+export function pairsWith(
+  of: 'subnet' | 'node',
+  name: string,
+  world: Pick<ControlWorld, 'table'>,
+): readonly Pair[] {
+  return pairTables.flatMap((table) => world.table(table).find(of, name))
 }

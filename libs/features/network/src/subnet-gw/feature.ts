@@ -9,23 +9,24 @@ import {
   hasOtherNetwork,
   isByPods,
   isDefaultVpc,
-  occupiedPairs,
   pairFlags,
   pairOf,
+  pairTables,
+  pairsWith,
 } from '@kube-ovn/domains-control/topology'
 import { isNamedAfter, type ControlFeature, type ControlWorld } from '@kube-ovn/domains-control'
 import { desiredGateway } from './desired.ts'
 import type { GatewaySnapshot } from './desired.ts'
-import { gatewayKey, observeGateway, unsettled, unused } from './snapshot.ts'
+import { gatewayKey, observeGateway, subnetOf, unsettled, unused } from './snapshot.ts'
 
 /** Lets traffic of each distributed subnet leave by way of the node of each pod. */
 export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unsettled | typeof unused> = {
   name: 'subnet-gw',
   kinds: [subnetNodePortGroup, subnetGatewayPolicy],
   mayOwn: (pair, { id }) => isNamedAfter(pair, id),
-  about: { resource: subnetResource, objectOf: (key) => key.slice(0, key.indexOf('/')) },
+  about: { resource: subnetResource, objectOf: subnetOf },
   memberships: [{ kind: logicalRouter.name, column: 'policies' }],
-  tables: [occupiedPairs],
+  tables: pairTables,
   // A group of this name that is another pair's decides nothing: who may not have it is told when it is free.
   lookups: [{ table: 'Port_Group', indexes: ['name'], isKept: true }],
   flags: pairFlags,
@@ -46,6 +47,12 @@ export const subnetGateway: ControlFeature<string, GatewaySnapshot | typeof unse
         if (pair === undefined || (pair.subnet === before?.subnet && pair.node === before.node)) return []
         return mayLeaveByNodes(pair.subnet, world) ? [gatewayKey(pair.subnet, pair.node)] : []
       },
+    },
+    // A pod was given a port of which no record tells yet.
+    {
+      on: 'signal',
+      signal: 'pair',
+      keys: (pair, world) => (mayLeaveByNodes(subnetOf(pair), world) ? [pair] : []),
     },
     {
       on: 'object',
@@ -84,12 +91,7 @@ function mayLeaveByNodes(name: string, world: ControlWorld): boolean {
 
 function keysOfNode(node: string, world: ControlWorld): readonly string[] {
   const subnets = isByPods(world)
-    ? new Set(
-        world
-          .table(occupiedPairs)
-          .find('node', node)
-          .map(({ subnet }) => subnet),
-      )
+    ? new Set(pairsWith('node', node, world).map(({ subnet }) => subnet))
     : [...world.subnets.values()].map(({ metadata }) => metadata.name)
   return [...subnets]
     .filter((subnet) => mayLeaveByNodes(subnet, world))
@@ -98,10 +100,7 @@ function keysOfNode(node: string, world: ControlWorld): readonly string[] {
 
 function keysOfSubnet(subnet: string, world: ControlWorld): readonly string[] {
   if (isByPods(world)) {
-    const nodesWithPods = world
-      .table(occupiedPairs)
-      .find('subnet', subnet)
-      .map(({ node }) => node)
+    const nodesWithPods = pairsWith('subnet', subnet, world).map(({ node }) => node)
     return [...new Set(nodesWithPods)].map((node) => gatewayKey(subnet, node))
   }
   return [...world.nodes.values()].map((node) => gatewayKey(subnet, node.metadata.name))

@@ -14,6 +14,10 @@ export function gatewayKey(subnet: string, node: string): string {
   return `${subnet}/${node}`
 }
 
+export function subnetOf(key: string): string {
+  return key.slice(0, key.indexOf('/'))
+}
+
 export function observeGateway(
   key: string,
   world: ControlWorld,

@@ -134,8 +134,11 @@ describe('traffic of a distributed subnet', () => {
     await using control = await cluster.startController({ flags: { gatewayRowsByPods: true } })
     await control.settle()
     expect([waysOut(control), groups(control)]).toEqual([[], []])
+    await cluster.forgetCosts()
     await createInBlue(cluster, control, ['a'])
     expect([waysOut(control), groups(control)]).toEqual([byNode('n1', 2), ['blue.n1']])
+    // Those of the node, then the port with all that it is in: no row waits for a record of addresses.
+    expect((await cluster.costs()).transactions).toBe(2)
     expect(control.portsOf('Port_Group', 'blue.n1')).toEqual(['a.default'])
     await cluster.forgetCosts()
     await createInBlue(cluster, control, ['b'])

@@ -46,6 +46,7 @@ const web: PodSnapshot = {
   name: 'web',
   ipObjects: [],
   saysGeneration: true,
+  saysPairs: false,
   hasRows: true,
   pods: [needs],
   chassis: undefined,

@@ -3,8 +3,8 @@ import { formatIpList } from '@kube-ovn/ip'
 import { ipResource } from '@kube-ovn/kube-api'
 import { pods as podResource } from '@kube-ovn/kube-api/core'
 import { logicalSwitch, nodePortGroup, podPort } from '@kube-ovn/ovn-names'
-import { nothing } from '@kube-ovn/reconcile'
-import type { Desired, KubePatch, Member } from '@kube-ovn/reconcile'
+import { fact, nothing } from '@kube-ovn/reconcile'
+import type { Desired, Fact, KubePatch, Member } from '@kube-ovn/reconcile'
 import {
   desiredIpObject,
   ipObjectRemoval,
@@ -15,7 +15,7 @@ import {
 } from '@kube-ovn/domains-control/addresses'
 import { memberOf, ref } from '@kube-ovn/domains-control'
 import { isKeptReservation, podTypeOf, type Reservation } from '@kube-ovn/domains-control/pods'
-import { isReachedByNodes, type VlanTag } from '@kube-ovn/domains-control/topology'
+import { isReachedByNodes, placedPairs, type VlanTag } from '@kube-ovn/domains-control/topology'
 import type { KeptNic } from '@kube-ovn/domains-control/pods'
 import { policyMembers } from './policy-members.ts'
 import { desiredPort, portRow } from './port.ts'
@@ -74,8 +74,15 @@ function desiredPresence(snapshot: PodSnapshot, active: PodNeeds, others: readon
       ...observedReservations(snapshot, [...records, ...reserved]),
     ],
     events: podEvents(snapshot),
+    ...(snapshot.saysPairs ? { facts: placed.flatMap((nic) => pairFacts(active.node, nic)) } : {}),
     ...(problem === undefined ? {} : { problem }),
   }
+}
+
+/** That the subnet of a port leaves by its node. */
+function pairFacts(node: string, { nic, placement }: PlacedNic): readonly Fact[] {
+  const { name: subnet, leavesByNode } = placement.network
+  return nic.has === 'port' && leavesByNode ? [fact(placedPairs, nic.port, { subnet, node })] : []
 }
 
 /** Whether a pod that can not have what it asks for has all that it was told before: policies go on to be for it and about it. */

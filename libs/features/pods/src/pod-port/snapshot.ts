@@ -46,7 +46,7 @@ import {
   type PolicyPlaces,
   type SecurityGroupsOfPort,
 } from '@kube-ovn/domains-control/policies'
-import { isOccupied } from '@kube-ovn/domains-control/topology'
+import { isByPods, pairOf } from '@kube-ovn/domains-control/topology'
 import { podPortName, podPortProvider } from '@kube-ovn/ovn-names'
 import { chassisOfMachine, type ChassisRequest } from './chassis.ts'
 import { observeDhcp, type PortDhcp } from './dhcp.ts'
@@ -74,6 +74,8 @@ export interface PodSnapshot {
   readonly reservations: readonly Reservation[]
   /** Whether records have a place for the generation that they are about. */
   readonly saysGeneration: boolean
+  /** Rows by which a subnet leaves by a node are there only where a port of a pod is told to be. */
+  readonly saysPairs: boolean
   /** It was given ports, or addresses, that its rows and members may say. */
   readonly hasRows: boolean
   /** Something ends by then without anybody saying so. */
@@ -125,7 +127,7 @@ export type PlacedNic = NicNeeds & { readonly placement: Placement }
 /** What is known of a pod, or of what runs in pods, before it has its addresses. */
 export interface PodFacts extends Pick<
   PodSnapshot,
-  'namespace' | 'name' | 'ipObjects' | 'saysGeneration' | 'hasRows'
+  'namespace' | 'name' | 'ipObjects' | 'saysGeneration' | 'saysPairs' | 'hasRows'
 > {
   readonly pods: readonly LivePod[]
   /** Nothing else tells those who count on its ports that a time has passed. */
@@ -157,6 +159,7 @@ export function observePod(key: string, world: ControlWorld): PodFacts {
   return {
     ...{ namespace, name, ipObjects },
     saysGeneration: world.definitions.keeps(ipResource, 'observedGeneration'),
+    saysPairs: isByPods(world),
     pods: live.map((object) => observeLive(object, ipObjects, world)),
     hasRows:
       // A pod is told of its addresses when they are in the Northbound.
@@ -320,12 +323,13 @@ function placeNic(
     const shared = sharedAddresses(holder.namespace, annotations, placement.network.name, world)
     const vips = [...new Set([...shared, ...options.vips])]
     const isAnnotated = isTold(object, nic, placement.lease)
+    if (nic.has === 'port') askForPair(placement, nic, object, allocation)
     const told = isAnnotated ? placement : toTell(placement, world)
     return {
       ...base,
       options: { ...options, vips, sharesVip: shared.length > 0 },
       dhcp: nic.has === 'port' ? observeDhcp(nic.port, options.dhcp, placement.lease, world) : {},
-      placement: asWritten(asRecorded(told, object, world), object, nic, world),
+      placement: asWritten(told, object, nic, world),
       isAnnotated,
       problem: undefined,
       missed: reserved && givenUp && { object: reserved, problem: givenUp },
@@ -344,11 +348,15 @@ function toTell({ network, lease }: Placement, world: ControlWorld): Placement {
   return { network: { ...network, cidrBlock, gateway, ...(tag === undefined ? {} : { tag }) }, lease }
 }
 
-/** Where groups of a subnet's pods on a node follow records of addresses, the record of its own is there first. */
-function asRecorded(placement: Placement, { spec }: Pod, world: ControlWorld): Placement {
-  const { network, lease } = placement
-  if (!network.leavesByNode || isOccupied(network.name, spec?.nodeName ?? '', world)) return placement
-  return { network: { ...network, leavesByNode: false }, lease }
+/** Where rows of a subnet are for nodes with pods of it alone, the first one asks for those of its node. */
+function askForPair({ network }: Placement, { port }: PodNic, { spec }: Pod, allocation: Allocation): void {
+  const { world } = allocation
+  if (!network.leavesByNode || !isByPods(world)) return
+  const record = world.ips.get(port)
+  const recorded = record && pairOf(record)
+  const node = spec?.nodeName ?? ''
+  if (recorded?.subnet === network.name && recorded.node === node) return
+  allocation.raise('pair', `${network.name}/${node}`)
 }
 
 /** Whether it is the reservation that a NIC without a placement lacks: its owner is told, too. */
