@@ -6,8 +6,13 @@ import { flowFrontends } from './stale-flow-sink.ts'
 
 const port = { port: 53, protocol: 'UDP' } as const
 
-function plansOf(name: string, spec: NonNullable<Service['spec']>, backend?: string): readonly PortPlan[] {
-  const service = { metadata: { name, namespace: 'shop' }, spec: { ports: [port], ...spec } }
+function plansOf(
+  name: string,
+  spec: NonNullable<Service['spec']>,
+  backend?: string,
+  status: NonNullable<Service['status']> = {},
+): readonly PortPlan[] {
+  const service = { metadata: { name, namespace: 'shop' }, spec: { ports: [port], ...spec }, status }
   const slice: EndpointSlice = {
     metadata: { name },
     addressType: 'IPv4',
@@ -30,4 +35,17 @@ it.each([
   const [own] = owner.flatMap(({ entries }) => [...entries.addresses, ...entries.nobody])
   expect(found).toEqual([[map, own]])
   expect(flowFrontends(snapshot, { local: [], others: [] }).byAddress['10.96.0.10:53']).toEqual(led)
+})
+
+it('an address from outside is of who stands first, as he guards it, also while nobody is behind it', () => {
+  const status = { loadBalancer: { ingress: [{ ip: '192.0.2.9' }] } }
+  const older = plansOf('z', { clusterIPs: ['10.96.0.2'], externalIPs: ['192.0.2.9'] })
+  const guard = { type: 'LoadBalancer', loadBalancerSourceRanges: ['198.51.100.0/24'] } as const
+  const younger = plansOf('a', { clusterIPs: ['10.96.0.3'], ...guard }, '10.16.0.66', status)
+  const found = (...plans: readonly PortPlan[]) =>
+    desiredServices({ plans, services: [], pods: [] }).maps?.flatMap(({ name, elements = [] }) =>
+      elements.flatMap(([key]) => (JSON.stringify(key).includes('192.0.2.9') ? [name] : [])),
+    )
+  expect(found(...older, ...younger)).toEqual(['nobody-4'])
+  expect(found(...younger, ...older)).toEqual(['addresses-4', 'guarded-4'])
 })

@@ -58,8 +58,9 @@ export function desiredServices({ plans, services, pods }: ServicesSnapshot): Ta
     maps: families.flatMap((family) => {
       const own = plans.filter(({ port }) => port.family === family.family)
       const all = (name: MapName) => own.flatMap(({ entries }) => entries[name])
-      const inside = [...all('addresses'), ...all('nobody')]
-      const outside = (name: MapName) => withoutThose(all(name), inside)
+      const holders = holdersOf(own)
+      const outside = (name: MapName) =>
+        own.flatMap((plan) => plan.entries[name].filter(([key]) => holders.get(keyOf(key)) === plan))
       const addresses = [...all('addresses'), ...outside('outside')]
       const nobody = [...all('nobody'), ...outside('outside-nobody')]
       return [
@@ -185,12 +186,12 @@ function toGuards({ port, guard }: Ways): readonly Entry[] {
   return guard === undefined ? [] : port.guarded.addresses.map((ip) => entry(port, ip, guard))
 }
 
-function entry({ protocol, port }: ServedPort, ip: string, chain: string): Entry {
-  return [{ concat: [ip, protocol, port] }, goTo(chain)]
+function entry(port: ServedPort, ip: string, chain: string): Entry {
+  return [frontend(port, ip), goTo(chain)]
 }
 
-function noEntry({ protocol, port }: ServedPort, ip: string, backends: Backends): Entry {
-  return [{ concat: [ip, protocol, port] }, refusal(backends)]
+function noEntry(port: ServedPort, ip: string, backends: Backends): Entry {
+  return [frontend(port, ip), refusal(backends)]
 }
 
 function refusal({ areElsewhere }: Backends): Verdict {
@@ -299,24 +300,39 @@ function portMap(name: string, comment: string, { family }: FamilyFacts, entries
   }
 }
 
-/** Two may want one address and port, such as an external one: the kernel takes a key once, and who stands first has it. */
+/** The kernel takes a key once. */
 function firstOfEach(entries: readonly Entry[]): readonly Entry[] {
   const byKey = new Map<string, Entry>()
   for (const one of entries) {
-    const key = keyOf(one)
+    const key = keyOf(one[0])
     if (!byKey.has(key)) byKey.set(key, one)
   }
   return [...byKey.values()]
 }
 
-/** A cluster address is its Service's, whoever writes it as one of his from outside. */
-function withoutThose(entries: readonly Entry[], others: readonly Entry[]): readonly Entry[] {
-  if (entries.length === 0) return entries
-  const taken = new Set(others.map(keyOf))
-  return entries.filter((one) => !taken.has(keyOf(one)))
+/**
+ * Who has each address from outside, with a port: of those that name it who stands first, also when nobody is behind it. A cluster address is its
+ * Service's, whoever names it.
+ */
+function holdersOf(plans: readonly PortPlan[]): ReadonlyMap<string, PortPlan> {
+  const holders = new Map<string, PortPlan>()
+  const addresses = new Set<string>()
+  for (const plan of plans)
+    for (const ip of plan.port.externalIps) {
+      addresses.add(ip)
+      const key = keyOf(frontend(plan.port, ip))
+      if (!holders.has(key)) holders.set(key, plan)
+    }
+  for (const { port } of plans)
+    for (const ip of port.clusterIps) if (addresses.has(ip)) holders.delete(keyOf(frontend(port, ip)))
+  return holders
 }
 
-function keyOf([{ concat }]: Entry): string {
+function frontend({ protocol, port }: ServedPort, ip: string): Concatenation {
+  return { concat: [ip, protocol, port] }
+}
+
+function keyOf({ concat }: Concatenation): string {
   return JSON.stringify(concat)
 }
 

@@ -72,11 +72,11 @@ const snapshotTable = rowTable({
   row(agent, { plans, subnets, serviceCidrs }): ServicesSnapshot | undefined {
     if (!agent.servesServices) return undefined
     return {
-      // In one order, so that what two want is the older key's, also after a restart.
+      // What two want the older Service has, as in OVN.
       plans: plans
         .scan()
         .flat()
-        .sort((a, b) => (a.port.id < b.port.id ? -1 : 1)),
+        .sort((a, b) => (a.port.rank < b.port.rank ? -1 : 1)),
       services: servicePrefixesOf(serviceCidrs.scan(), agent.fallbackServicePrefixes),
       pods: routedPrefixes(subnets.scan()),
     }

@@ -16,6 +16,8 @@ export interface Backends {
 export interface ServedPort {
   /** `namespace/name/port/protocol` and the family. */
   readonly id: string
+  /** The age of its Service, and that; in order of these texts. */
+  readonly rank: string
   /** Of that, for names that may not be long. */
   readonly hash: string
   readonly family: Family
@@ -98,10 +100,14 @@ function servedPort(
   const local = { list: here, areElsewhere: here.length === 0 && everybody.length > 0 }
   const sources = (spec.loadBalancerSourceRanges ?? []).flatMap((text) => prefixOf(text, family))
   const keepsSource = spec.externalTrafficPolicy === 'Local'
-  const { namespace = '', name } = metadata
+  const { namespace = '', name, creationTimestamp = '' } = metadata
   const id = `${namespace}/${name}/${port.port}/${protocol}/${family}`
   return {
-    ...{ id, hash: createHash('sha256').update(id).digest('hex').slice(0, 16) },
+    ...{
+      id,
+      rank: `${creationTimestamp} ${id}`,
+      hash: createHash('sha256').update(id).digest('hex').slice(0, 16),
+    },
     ...{ family, protocol, port: port.port, hasAffinity: spec.sessionAffinity === 'ClientIP' },
     clusterIps: own,
     externalIps: [...new Set([...ofFamily(spec.externalIPs ?? []), ...ingress])],

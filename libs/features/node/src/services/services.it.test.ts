@@ -236,6 +236,25 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     expect(ask(outside, '203.0.113.8', 80, { waitMs: 1000 })).toEqual(['timeout'])
   })
 
+  it('leads who asks an address that two Services name to the older one', async () => {
+    const externalIPs = ['203.0.113.9']
+    const made = (name: string, clusterIP: string, creationTimestamp: string): void =>
+      node.services.put(`shop/${name}`, {
+        metadata: { name, namespace: 'shop', creationTimestamp },
+        spec: { clusterIPs: [clusterIP], externalIPs, ports: [{ name: 'http', port: 80 }] },
+      })
+    made('b', '10.96.0.11', '2026-01-01T00:00:00Z')
+    made('a', '10.96.0.12', '2026-01-02T00:00:00Z')
+    fill('b', ['10.16.0.2'])
+    fill('a', ['10.16.0.3'])
+    const agent = await serving()
+    const led = (): string | undefined => ask(outside, '203.0.113.9', 80)[0]?.split(' ')[0]
+    expect(led()).toBe('10.16.0.2')
+    node.services.put('shop/b', undefined)
+    expect(await agent.settle()).toEqual([])
+    expect(led()).toBe('10.16.0.3')
+  })
+
   it('leads what a client goes on to send over UDP to another backend when its own is gone', async () => {
     const port = { name: 'http', port: 53, protocol: 'UDP', nodePort: 30_053 } as const
     put('dns', { type: 'NodePort', ports: [port] })
