@@ -7,6 +7,7 @@ import {
   KubeForbiddenError,
   KubeNotFoundError,
   KubeTooManyRequestsError,
+  KubeUnauthorizedError,
   KubeUnavailableError,
 } from './errors.ts'
 import { listAll } from './pages.ts'
@@ -275,10 +276,11 @@ function isOfEndingNamespace(error: unknown): boolean {
   )
 }
 
-/** Whether the server could not answer; what it refuses it will refuse again. */
+/** Whether the server could not answer, or the token is about to be replaced; what else it refuses it will refuse again. */
 function isPassing(error: unknown): boolean {
   return (
     error instanceof KubeConnectionError ||
+    error instanceof KubeUnauthorizedError ||
     error instanceof KubeUnavailableError ||
     error instanceof KubeTooManyRequestsError
   )

@@ -1,4 +1,12 @@
-import { EventRecorder, configMaps, events, namespaces, type EventNote } from '@kube-ovn/kube'
+import {
+  EventRecorder,
+  KubeClient,
+  configMaps,
+  events,
+  loadKubeconfig,
+  namespaces,
+  type EventNote,
+} from '@kube-ovn/kube'
 import { recordingLogger } from '@kube-ovn/log'
 import { ManualClock } from '@kube-ovn/time'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
@@ -85,6 +93,28 @@ it('gives up an event that the server refuses, and logs it', async () => {
     { level: 'warn', message: 'event not sent', fields: { name: 'a', attempt: 1 } },
   ])
   expect((await api.client.list(events, { namespace: 'default' })).items).toHaveLength(1)
+})
+
+it('sends an event when its token is replaced that the server does not take any more', async () => {
+  const access = await loadKubeconfig(api.kubeconfigPath)
+  let isReplaced = false
+  await using client = new KubeClient(
+    {
+      ...access,
+      authenticate: async (renew) =>
+        isReplaced ? await access.authenticate(renew) : { authorization: 'Bearer expired' },
+    },
+    { userAgent: 'test' },
+  )
+  const [clock, logger] = [new ManualClock(), recordingLogger()]
+  await using recorder = new EventRecorder({ client, clock, logger, component: 'c', instance: 'n1' })
+  recorder.record(note)
+  await expect.poll(() => clock.pendingTimers).toBe(1)
+  isReplaced = true
+  clock.advance(60_000)
+  await recorder.flushed()
+  expect((await api.client.list(events, { namespace: 'default' })).items).toHaveLength(1)
+  expect(logger.lines).toEqual([])
 })
 
 it.each(['ending', 'gone'])('does not complain of a namespace that is %s', async (namespace) => {
