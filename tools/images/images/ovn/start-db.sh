@@ -174,13 +174,14 @@ start_northd() {
     "--ovn-northd-n-threads=${OVN_NORTHD_N_THREADS:-1}" start_northd
 }
 
-# Each command waits until the database has a quorum, which may need members that start later.
+# Each command waits until the database has a quorum, which may need members that start later. What fails at once, as on a full disk,
+# is given a moment.
 set_options() {
   until ovn-nbctl --no-leader-only --timeout=60 --db=unix:/run/ovn/ovnnb_db.sock set NB_Global . \
     "options:northd_probe_interval=${OVN_NORTHD_PROBE_INTERVAL:-5000}" \
-    options:use_logical_dp_groups=true "options:inactivity_probe=$probe_interval"; do :; done
+    options:use_logical_dp_groups=true "options:inactivity_probe=$probe_interval"; do sleep 5; done
   until ovn-sbctl --no-leader-only --timeout=60 --db=unix:/run/ovn/ovnsb_db.sock set SB_Global . \
-    "options:inactivity_probe=$probe_interval"; do :; done
+    "options:inactivity_probe=$probe_interval"; do sleep 5; done
 }
 
 # The pod before this one may still be ending on the node. Both have the same control sockets, process ids and databases,
