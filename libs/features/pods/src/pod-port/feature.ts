@@ -32,7 +32,7 @@ import type { RowBase, RowChange } from 'ovsdb-client'
 import { storeIndex } from '@kube-ovn/domains-control'
 import type { ControlFeature } from '@kube-ovn/domains-control'
 import { allocating, turnsOf } from '@kube-ovn/domains-control/addresses'
-import { placedPairs } from '@kube-ovn/domains-control/topology'
+import { pairFlags, placedPairs } from '@kube-ovn/domains-control/topology'
 import { desiredPod } from './desired.ts'
 import { portOfDhcp } from './dhcp.ts'
 import { holderKey, holderOf } from '@kube-ovn/domains-control/pods'
@@ -44,7 +44,7 @@ export const podPortFeature: ControlFeature<string, PodSnapshot, PodFacts> = {
   name: 'pod-port',
   kinds: [podPort, northGatewayPolicy, portDhcp],
   about: { resource: pods },
-  flags: podPortFlags,
+  flags: { ...podPortFlags, ...pairFlags },
   tables: [placedPairs],
   rights: [
     {

@@ -7,7 +7,6 @@ import { ip, namespace, pod, statefulSet, subnet, type PodFields } from '@kube-o
 import { defaultsOf } from '@kube-ovn/process'
 import { expect, it } from 'vitest'
 import { podPortFeature } from './feature.ts'
-import { podPortFlags } from './flags.ts'
 
 const keys = podAnnotations()
 const move = { 'kubevirt.io/migrationJobName': 'move' }
@@ -27,7 +26,7 @@ function scene(settings: { readonly keepVmIp?: boolean } = {}) {
     },
     {},
     {
-      settings: { ...settings, flags: defaultsOf(podPortFlags) },
+      settings: { ...settings, flags: defaultsOf(podPortFeature.flags ?? {}) },
       randomBytes: (count) => randomBytes(count),
     },
   )
