@@ -273,7 +273,8 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await Promise.resolve()
 }
 
-it('is what is desired after any sequence of events, with any settings', async () => {
+const timeout = isDeep ? 3_600_000 : 180_000
+it('is what is desired after any sequence of events, with any settings', { timeout }, async () => {
   const bursts = burstsOf(4, { minLength: 1, maxLength: 12 })
   await fc.assert(
     fc.asyncProperty(settings, bursts, async (settings, bursts) => {
