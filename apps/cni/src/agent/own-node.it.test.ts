@@ -1,4 +1,5 @@
 import { nodeAnnotations, sharedGatewayLabel } from '@kube-ovn/annotations'
+import { NextHopUnreachableError } from '@kube-ovn/fragments'
 import {
   EventRecorder,
   IndexedStore,
@@ -9,6 +10,7 @@ import {
   type Node,
   type Pod,
 } from '@kube-ovn/kube'
+import type { Subnet } from '@kube-ovn/kube-api'
 import { events, type CoreEvent } from '@kube-ovn/kube-api/core'
 import { recordingLogger, silentLogger } from '@kube-ovn/log'
 import { systemClock } from '@kube-ovn/process'
@@ -205,7 +207,7 @@ describe('the token of an agent', () => {
       store.put(name, { metadata })
       createRefusalReporter(
         own,
-        { nodes: store, pods: new IndexedStore<Pod>() },
+        { nodes: store, pods: new IndexedStore<Pod>(), subnets: new IndexedStore<Subnet>() },
         name,
       )('tunnels', new TypeError('no such interface'))
     }
@@ -216,6 +218,28 @@ describe('the token of an agent', () => {
     expect(await eventsOf('node-2')).toEqual([])
     expect(log.lines).toMatchObject([{ level: 'warn', fields: { err: expect.any(KubeDeniedError) } }])
   })
+})
+
+it('an agent tells of a Subnet whose gateway its node does not reach', async () => {
+  const told = { client: agent, clock: systemClock, logger: silentLogger, component: 'kube-ovn-cni' }
+  await using own = new EventRecorder({ ...told, instance: 'node-1' })
+  const subnets = new IndexedStore<Subnet>()
+  subnets.put('strait', { metadata: { name: 'strait', uid: 'uid-3' } })
+  const stray = { field: 'spec.externalEgressGateway', value: '192.0.2.9', cure: 'name another one' }
+  createRefusalReporter(
+    own,
+    { nodes: new IndexedStore<Node>(), pods: new IndexedStore<Pod>(), subnets },
+    'node-1',
+  )('egress-routes', new NextHopUnreachableError({ subnet: 'strait', ...stray }))
+  await own.flushed()
+  expect(await eventsOf('strait')).toMatchObject([
+    {
+      involvedObject: { kind: 'Subnet', uid: 'uid-3' },
+      ...{ type: 'Warning', reason: 'NextHopUnreachable', reportingInstance: 'node-1' },
+      message:
+        'node is no neighbour of the next hop (field=spec.externalEgressGateway subnet=strait value=192.0.2.9); name another one node=node-1',
+    },
+  ])
 })
 
 async function eventsOf(name: string): Promise<readonly CoreEvent[]> {

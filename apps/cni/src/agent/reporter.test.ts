@@ -1,6 +1,7 @@
 import { AnnotationInvalidError } from '@kube-ovn/annotations'
 import { ProbeTargetTakenError, QosInvalidError } from '@kube-ovn/features-node'
 import { IndexedStore, type EventNote, type Node, type Pod } from '@kube-ovn/kube'
+import type { Subnet } from '@kube-ovn/kube-api'
 import { expect, it } from 'vitest'
 import { createRefusalReporter } from './reporter.ts'
 
@@ -9,7 +10,7 @@ it('tells what a feature can not have on the Node, with field, value and cure, o
   const store = new IndexedStore<Node>()
   const report = createRefusalReporter(
     { record: (event) => events.push(event) },
-    { nodes: store, pods: new IndexedStore<Pod>() },
+    { nodes: store, pods: new IndexedStore<Pod>(), subnets: new IndexedStore<Subnet>() },
     'n1',
   )
   const details = { field: 'ovn.kubernetes.io/tunnel_interface', value: 'eth7', cure: 'give one of eth0' }
@@ -34,7 +35,7 @@ it('tells what is wrong with annotations of a Pod on the Pod', () => {
   const pods = new IndexedStore<Pod>()
   const report = createRefusalReporter(
     { record: (event) => events.push(event) },
-    { nodes: new IndexedStore<Node>(), pods },
+    { nodes: new IndexedStore<Node>(), pods, subnets: new IndexedStore<Subnet>() },
     'n1',
   )
   const details = { field: 'ovn.kubernetes.io/loss', value: 'all', cure: 'write less', pod: 'shop/web-0' }

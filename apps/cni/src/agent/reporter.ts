@@ -9,8 +9,16 @@ import {
   type ConnectionStatus,
 } from '@kube-ovn/features-node'
 import { providerNetworkKeysOf } from '@kube-ovn/annotations'
-import { providerNetworkReason, providerNetworkResource, type ProviderNetwork } from '@kube-ovn/kube-api'
+import {
+  providerNetworkReason,
+  providerNetworkResource,
+  subnetReason,
+  subnetResource,
+  type ProviderNetwork,
+  type Subnet,
+} from '@kube-ovn/kube-api'
 import { KubeOvnError, problemText } from '@kube-ovn/errors'
+import { NextHopUnreachableError } from '@kube-ovn/fragments'
 import { nodes, pods, type EventRecorder, type Informer, type Node, type Pod } from '@kube-ovn/kube'
 import type { AgentMetrics } from '@kube-ovn/telemetry'
 
@@ -68,11 +76,12 @@ export function createReporter(
 }
 
 /**
- * Makes events of what features want of the node and can not have: on its own object, or on the Pod that asks for it, with upstream's reason.
+ * Makes events of what features want of the node and can not have: on its own object, or on the Pod or Subnet that asks for it, with
+ * upstream's reason where it has one.
  */
 export function createRefusalReporter(
   recorder: Pick<EventRecorder, 'record'>,
-  { nodes: nodeStore, pods: podStore }: RegardedStores,
+  { nodes: nodeStore, pods: podStore, subnets: subnetStore }: RegardedStores,
   name: string,
 ): (feature: string, problem: Error) => void {
   return (feature, problem) => {
@@ -86,6 +95,17 @@ export function createRefusalReporter(
         regarding: { resource: pods, namespace, name: podName, uid },
         type: 'Warning',
         reason: problem instanceof QosInvalidError ? 'PodQoSUpdateFailed' : 'PodProbeUnreachable',
+        message: `${text} node=${name}`,
+      })
+      return
+    }
+    if (problem instanceof NextHopUnreachableError) {
+      const subnet = subnetStore.get(problem.details.subnet)?.metadata
+      if (subnet?.uid === undefined) return
+      recorder.record({
+        regarding: { resource: subnetResource, name: subnet.name, uid: subnet.uid },
+        type: 'Warning',
+        reason: subnetReason.nextHopUnreachable,
         message: `${text} node=${name}`,
       })
       return
@@ -140,6 +160,7 @@ export function createConnectionReporter(
 interface RegardedStores {
   readonly nodes: Informer<Node>['store']
   readonly pods: Informer<Pod>['store']
+  readonly subnets: Informer<Subnet>['store']
 }
 
 /** The Pod that a problem is with. */

@@ -223,7 +223,10 @@ export async function runAgent(
       metrics: fragmentMetrics(registry),
       onRefused: createRefusalReporter(
         recorder,
-        { nodes: informers.nodes.store, pods: informers.pods.store },
+        {
+          ...{ nodes: informers.nodes.store, pods: informers.pods.store },
+          subnets: informers.subnets.store,
+        },
         nodeName,
       ),
     }),

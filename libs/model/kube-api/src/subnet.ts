@@ -243,6 +243,8 @@ export const subnetReason = {
   namespaceOfOtherVpc: 'NamespaceOfOtherVpc',
   /** Of this project: another subnet has the route table. */
   routeTableInUse: 'RouteTableInUse',
+  /** Of this project: a node is no neighbour of the gateway outside. */
+  nextHopUnreachable: 'NextHopUnreachable',
   /** Of this project: gateway nodes that are named are not there. */
   gatewayNodeUnknown: 'GatewayNodeUnknown',
   subnetGatewayTypeChanged: 'SubnetGatewayTypeChanged',

@@ -20,6 +20,16 @@ export class FragmentConflictError extends KubeOvnError<Refused & { readonly hol
   }
 }
 
+/** Says that a node is a neighbour of no such next hop, so that nothing is sent there. It is used once the node has an address beside it. */
+export class NextHopUnreachableError extends KubeOvnError<Refused & { readonly subnet: string }> {
+  readonly code = 'next-hop-unreachable'
+  readonly retry = 'on-change'
+
+  constructor(details: NextHopUnreachableError['details']) {
+    super('node is no neighbour of the next hop', details)
+  }
+}
+
 /** Says that a setting of the kernel was not written: it does not exist, or this container may not write it. */
 export class SysctlNotWrittenError extends KubeOvnError<{
   readonly setting: string

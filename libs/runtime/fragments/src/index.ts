@@ -1,4 +1,4 @@
-export { FragmentConflictError, InvalidFragmentError } from './errors.ts'
+export { FragmentConflictError, InvalidFragmentError, NextHopUnreachableError } from './errors.ts'
 export { contribution, type Answer, type Contribution, type NodeFeature } from './feature.ts'
 export { FragmentKernel, type FragmentKernelOptions, type SinkChanges } from './kernel.ts'
 export { mergeEntries, type MergedEntries } from './merge-entries.ts'

@@ -1,3 +1,4 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
 import { familyOf, tryParseCidr, tryParseIp } from '@kube-ovn/ip'
 import type {
   AddressInfo,
@@ -8,13 +9,16 @@ import type {
   Rule,
   RuleRequest,
 } from '@kube-ovn/netlink'
-import { FragmentConflictError, InvalidFragmentError } from './errors.ts'
-import type { Owner, Sink, SinkKind, SinkPlan, Wanted } from './sink.ts'
+import { FragmentConflictError, InvalidFragmentError, NextHopUnreachableError } from './errors.ts'
+import type { Claim, Owner, Sink, SinkKind, SinkPlan, Wanted } from './sink.ts'
 import { isNeighbour } from './route-plan.ts'
 import { writeEach } from './write-each.ts'
 
 /** Default routes of a table of their own, and who is routed by it. */
 export interface PolicyRoutes {
+  /** The Subnet that asks for it, and the field by which it does. */
+  readonly subnet: string
+  readonly field: string
   /** Number of the table, which nobody else uses. */
   readonly table: number
   /** Of the rules that lead to it. */
@@ -56,8 +60,8 @@ interface PolicyRouteSinkOptions {
 }
 
 /**
- * Writes rules and default routes of policy routing (ip-rule(8)). A family waits until its gateway is a neighbour: rules that lead to an
- * empty table would only be asked in vain.
+ * Writes rules and default routes of policy routing (ip-rule(8)). A family waits until its gateway is a neighbour, and says so: rules
+ * that lead to an empty table would only be asked in vain.
  *
  * A rule that asks for the very same, whoever made it, is taken for ours.
  */
@@ -78,7 +82,7 @@ export class PolicyRouteSink implements Sink<PolicyRoutes> {
     const wanted = holder?.fragment
     const addresses = wanted === undefined ? [] : host.addresses()
     const reachable = (wanted?.gateways ?? []).filter((gateway) => isNeighbour(gateway, addresses))
-    const isWaiting = reachable.length < (wanted?.gateways.length ?? 0)
+    const stray = (wanted?.gateways ?? []).filter((gateway) => !reachable.includes(gateway))
     if (wanted === undefined) this.#links.delete(target)
     else this.#links.set(target, linksTo(reachable, addresses))
     const rules = wanted === undefined ? [] : rulesOf(wanted, reachable)
@@ -113,8 +117,8 @@ export class PolicyRouteSink implements Sink<PolicyRoutes> {
     ]
     return {
       changes: changes.map(([what]) => what),
-      refused: refusalsOf(table, holder?.owner, rivals),
-      isWaiting,
+      refused: refusalsOf(table, holder, stray, rivals),
+      isWaiting: stray.length > 0,
       carryOut: () => writeEach(changes),
     }
   }
@@ -190,19 +194,23 @@ function isEqual(route: Route, { destination, gateway }: RouteRequest): boolean 
 
 function refusalsOf(
   table: number,
-  holder: Owner | undefined,
+  holder: Claim<PolicyRoutes> | undefined,
+  stray: readonly string[],
   rivals: Wanted<PolicyRoutes>['claims'],
-): ReadonlyMap<Owner, FragmentConflictError> {
-  const field = `route table ${table}`
-  return new Map(
-    rivals.map(({ owner, fragment }) => [
-      owner,
-      new FragmentConflictError({
-        ...{ field, value: fragment.gateways.join(), holder: holder ?? '' },
-        cure: 'give it a table of its own',
-      }),
-    ]),
-  )
+): ReadonlyMap<Owner, KubeOvnError> {
+  const refused = new Map<Owner, KubeOvnError>()
+  if (holder !== undefined && stray.length > 0) {
+    const { subnet, field } = holder.fragment
+    const cure =
+      'name a next hop in a network that the node has an address in, or give it one there; until then traffic leaves as without it'
+    refused.set(holder.owner, new NextHopUnreachableError({ subnet, field, value: stray.join(), cure }))
+  }
+  for (const { owner, fragment } of rivals) {
+    const details = { field: `route table ${table}`, value: fragment.gateways.join() }
+    const cure = 'give it a table of its own'
+    refused.set(owner, new FragmentConflictError({ ...details, holder: holder?.owner ?? '', cure }))
+  }
+  return refused
 }
 
 function describe({ from = 'all', priority, table }: RuleRequest): string {

@@ -36,7 +36,7 @@ export interface Wanted<F> {
 export interface SinkPlan {
   /** One line for each change, for people; none when the node is as it is wanted. */
   readonly changes: readonly string[]
-  /** Claims that are left out, so that the others can be met. */
+  /** Claims that are left out, so that the others can be met, or of which a part can not be. */
   readonly refused?: ReadonlyMap<Owner, KubeOvnError>
   /** What else is wanted can not be done before something comes that the sink tells of. */
   readonly isWaiting?: boolean

@@ -1,3 +1,4 @@
+import type { KubeOvnError } from '@kube-ovn/errors'
 import type { Subnet } from '@kube-ovn/kube-api'
 import type { Pod } from '@kube-ovn/kube-api/core'
 import { missingForNamespaces } from '@kube-ovn/testing-net'
@@ -103,6 +104,26 @@ describe.skipIf(missing)(`egress of subnets on a node${missing === undefined ? '
     expect(routed()).toEqual([])
     node.host.run('ip', 'addr', 'add', '198.51.100.2/24', 'dev', 'eth0')
     await expect.poll(routed).toEqual([byGateway[0], 'default via 198.51.100.1 table 1002'])
+  })
+
+  it('has no gateway that the node does not reach, which is told once, while the other family goes by its own', async () => {
+    node.subnets.put('blue', blue({ ...outside, nextHop: '198.51.100.1,2001:db8::fe', gateways }))
+    const agent = node.startAgent()
+    const told = () =>
+      agent.log.lines
+        .filter(({ level }) => level === 'warn' || level === 'error')
+        .map(({ fields }) => (fields['err'] as KubeOvnError).details)
+    expect(await agent.settle()).toEqual([])
+    expect(routed()).toEqual(byGateway.slice(2))
+    const stray = { subnet: 'blue', field: 'spec.externalEgressGateway', value: '198.51.100.1' }
+    expect(told()).toEqual([expect.objectContaining(stray)])
+    node.host.run('ip', 'addr', 'add', '203.0.113.2/24', 'dev', 'eth0')
+    expect(await agent.settle()).toEqual([])
+    expect(told()).toHaveLength(1)
+    node.host.run('ip', 'addr', 'add', '198.51.100.2/24', 'dev', 'eth0')
+    await expect.poll(routed).toContain('default via 198.51.100.1 table 1002')
+    node.host.run('ip', 'addr', 'del', '198.51.100.2/24', 'dev', 'eth0')
+    await expect.poll(told).toHaveLength(2)
   })
 
   it('comes back when somebody takes it away, takes over what another release left, and leaves rules of others', async () => {

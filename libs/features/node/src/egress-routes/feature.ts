@@ -45,7 +45,12 @@ const routesTable = rowTable({
             .flatMap((one) => one.sources)
     if (sources.length === 0) return undefined
     const { table, priority, addresses } = external
-    return { want: { table, priority, gateways: addresses, sources: [...new Set(sources)].sort() } }
+    return {
+      want: {
+        ...{ subnet: subnet.name, field: 'spec.externalEgressGateway' },
+        ...{ table, priority, gateways: addresses, sources: [...new Set(sources)].sort() },
+      },
+    }
   },
 })
 
