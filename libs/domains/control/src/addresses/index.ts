@@ -8,7 +8,14 @@ export { portAddresses } from './port-addresses.ts'
 export { addressesOf, isReservation, readAddresses, requestOf } from './recorded.ts'
 export { ReservationInvalidError, reservationProblem } from './reservation-problem.ts'
 export { sharedAddresses, unsharableVips } from './shared-vips.ts'
-export { addressesOfEip, askedSubnetOfEip, eipNic, eipOwner, subnetOfEip } from './eip-record.ts'
+export {
+  addressesOfEip,
+  askedSubnetOfEip,
+  eipNic,
+  eipOwner,
+  subnetOfEip,
+  writtenTypeOfEip,
+} from './eip-record.ts'
 export { addressesOfVip, subnetOfVip, vipNic, vipOwner } from './vip-record.ts'
 export {
   desiredSubnetAddress,

@@ -1,9 +1,11 @@
 import { externalGatewayLabel, nodeAnnotations } from '@kube-ovn/annotations'
 import { overlaps } from '@kube-ovn/ip'
-import { ovnEipType } from '@kube-ovn/kube-api'
+import { ovnEipType, type OvnEip } from '@kube-ovn/kube-api'
 import { routerPortName } from '@kube-ovn/ovn-names'
 import { rowTable, type ViewOf } from '@kube-ovn/tables'
+import { subnetOfEip, writtenTypeOfEip } from '../addresses/eip-record.ts'
 import { nodes, ovnEips, settingsOf, settingsTable } from '../sources.ts'
+import { vpcsOfEip } from './eip-owner.ts'
 import { layouts, type Layout } from './layouts.ts'
 import { cidrsOf } from './network.ts'
 import type { SharedClaim, VpcPeering, VpcProblem } from './vpc-spec.ts'
@@ -102,12 +104,24 @@ function refusalOf(
     own.some((one) => one.hasSwitch && routerPortName(name, one.name) === port) ||
     peerings.some(({ remote }) => routerPortName(name, remote) === port)
   if (namesake) return problem(`choose a Subnet of another name: the router has another port ${port}`)
-  const type = views.ovnEips.get(port)?.spec?.type ?? ''
+  const eip = views.ovnEips.get(port)
+  const cure = eip && cureOf(eip, name, subnet, views)
+  return cure === undefined ? undefined : problem(cure)
+}
+
+/** What to do about an OvnEip that has the name, and can not be the port's. One that has addresses goes by these, whatever is written of it. */
+function cureOf(eip: OvnEip, vpc: string, subnet: string, views: Views): string | undefined {
+  const { name } = eip.metadata
+  const other = subnetOfEip(eip, { settings: settingsOf(views.settingsTable), attachments: views.layouts })
+  const holder = vpcsOfEip(eip).find((one) => one !== vpc)
+  if (holder !== undefined && other !== subnet)
+    return `choose a Subnet of another name, or another name for the Vpc: OvnEip ${name}, which it would have, Vpc ${holder} has`
+  if (other !== subnet)
+    return `delete the OvnEip ${name}, which is in Subnet ${other}, or create it anew with externalSubnet ${subnet}`
+  const type = writtenTypeOfEip(eip)
   return type === '' || type === ovnEipType.routerPort
     ? undefined
-    : problem(
-        `delete the OvnEip ${port}, which is of type ${type}, or create it anew as ${ovnEipType.routerPort}`,
-      )
+    : `delete the OvnEip ${name}, which is of type ${type}, or create it anew as ${ovnEipType.routerPort}`
 }
 
 function areOverlapping(ours: ReturnType<typeof cidrsOf>, theirs: ReturnType<typeof cidrsOf>): boolean {

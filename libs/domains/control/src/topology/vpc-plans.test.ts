@@ -17,6 +17,11 @@ function planOf(name: string, ...vpcs: readonly Vpc[]): VpcPlan {
   return plan
 }
 
+const gatewayNode = node({
+  annotations: { 'ovn.kubernetes.io/chassis': 'c1' },
+  labels: { 'ovn.kubernetes.io/external-gw': 'true' },
+})
+
 const to = (remoteVpc: string, localConnectIP: string) => ({ vpcPeerings: [{ remoteVpc, localConnectIP }] })
 const v2 = vpc({ name: 'v2', ...to('v1', '169.254.0.2/30') })
 
@@ -128,12 +133,7 @@ it.each([
   const labels = { 'ovn.kubernetes.io/subnet': 'external' }
   const world = stillWorld(
     {
-      nodes: [
-        node({
-          annotations: { 'ovn.kubernetes.io/chassis': 'c1' },
-          labels: { 'ovn.kubernetes.io/external-gw': 'true' },
-        }),
-      ],
+      nodes: [gatewayNode],
       subnets: [
         subnet({ name: 's1', vpc: 'v1', cidrBlock: '10.31.0.0/24', enableEcmp }),
         subnet({ name: 'external', cidrBlock: '10.5.204.0/24' }),
@@ -154,6 +154,76 @@ it.each([
   const cure = expect.stringContaining('switch enableEcmp of Subnet s1 off') as string
   expect(problems).toEqual(told === 0 ? [] : [{ field: 'spec.enableBfd', value: 'true', cure }])
 })
+
+const had = { type: 'lrp', v4Ip: '10.5.204.9', macAddress: '00:00:00:00:50:50' }
+const asRouter = { externalSubnet: 'external', type: 'lrp' }
+
+it.each<{
+  readonly what: string
+  readonly spec: object
+  readonly had?: typeof had
+  readonly owner?: string
+  readonly cure?: string
+  readonly isMade?: boolean
+}>([
+  { what: 'is as it should be', spec: asRouter, isMade: true },
+  { what: 'is of another type', spec: { ...asRouter, type: 'nat' }, cure: 'which is of type nat' },
+  {
+    what: 'asks for another subnet',
+    spec: { ...asRouter, externalSubnet: 'second' },
+    cure: 'which is in Subnet second',
+  },
+  {
+    what: 'is that of another Vpc',
+    spec: { ...asRouter, externalSubnet: 'second' },
+    owner: 'v1-more',
+    cure: 'Vpc v1-more has',
+  },
+  {
+    what: 'has its addresses, and is edited to another type',
+    ...{ spec: { ...asRouter, type: 'nat' }, had },
+    isMade: true,
+  },
+  {
+    what: 'has its addresses, and is edited to another subnet',
+    ...{ spec: { ...asRouter, externalSubnet: 'second' }, had },
+    isMade: true,
+  },
+])('goes by the OvnEip of its name, which $what', ({ spec, had: status, owner, cure, isMade = false }) => {
+  const eip = ovnEip({ name: 'v1-external', ...spec })
+  const ownerReferences = owner === undefined ? [] : [ownedBy(owner)]
+  const labels = status === undefined ? {} : { 'ovn.kubernetes.io/subnet': 'external' }
+  const { vpcPlans } = stillWorld(
+    {
+      nodes: [gatewayNode],
+      subnets: [
+        subnet({ name: 'external', cidrBlock: '10.5.204.0/24' }),
+        subnet({ name: 'second', cidrBlock: '10.5.205.0/24' }),
+      ],
+      vpcs: [vpc({ name: 'v1', enableExternal: true })],
+      ovnEips: [
+        {
+          ...eip,
+          metadata: { ...eip.metadata, ownerReferences, labels },
+          ...(status === undefined ? {} : { status }),
+        },
+      ],
+    },
+    {},
+  )
+  const { externals = [], problems = [] } = vpcPlans.get('v1') ?? {}
+  expect(externals).toEqual(isMade ? [{ subnet: 'external', eip: 'v1-external' }] : [])
+  const told = {
+    field: 'spec.enableExternal',
+    value: 'external',
+    cure: expect.stringContaining(cure ?? '') as string,
+  }
+  expect(problems).toEqual(isMade ? [] : [told])
+})
+
+function ownedBy(name: string) {
+  return { apiVersion: 'kubeovn.io/v1', kind: 'Vpc', name, uid: 'u1' }
+}
 
 it('says that the default subnet is none of its own', () => {
   expect(planOf('v1', vpc({ name: 'v1', defaultSubnet: 's1' }), v2).problems).toEqual([])

@@ -8,6 +8,7 @@ import {
   eipNic,
   eipOwner,
   requestOf,
+  writtenTypeOfEip,
 } from '@kube-ovn/domains-control/addresses'
 import type { ControlSettings } from '@kube-ovn/domains-control'
 import { OvnEipFixedError, OvnEipInvalidError } from './errors.ts'
@@ -23,12 +24,10 @@ function isKnownType(type: string): type is KnownEipType {
 
 /** The type that an OvnEip is of: the one that it had when it got its addresses, or else the one it asks for. */
 export function eipTypeOf(eip: OvnEip): KnownEipType {
-  const { metadata, spec, status } = eip
-  const said = addressesOfEip(eip) === undefined ? spec?.type : (status?.type ?? spec?.type)
-  const value = (said ?? '') === '' ? ovnEipType.nat : (said ?? '')
+  const value = writtenTypeOfEip(eip) || ovnEipType.nat
   if (isKnownType(value)) return value
   const cure = `write ${ovnEipType.nat}, ${ovnEipType.routerPort} or ${ovnEipType.nodePort}`
-  throw new OvnEipInvalidError({ eip: metadata.name, field: 'spec.type', value, cure })
+  throw new OvnEipInvalidError({ eip: eip.metadata.name, field: 'spec.type', value, cure })
 }
 
 /**

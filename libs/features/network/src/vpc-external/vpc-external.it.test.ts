@@ -39,6 +39,10 @@ async function eips(): Promise<readonly string[]> {
   return items.map(({ metadata, status: has }) => `${metadata.name} ${has?.type ?? ''} ${has?.v4Ip ?? ''}`)
 }
 
+async function uidOfEip(): Promise<string | undefined> {
+  return (await cluster.client.get(ovnEipResource, { name: 'red-external' }))?.metadata.uid
+}
+
 /** Nodes that may host ports of routers, as `name priority`. */
 function hosts(control: Controller): readonly string[] {
   return control
@@ -107,6 +111,45 @@ describe('a VPC that is connected to the external subnet', () => {
     ])
     expect(control.named('Logical_Router_Port', 'red-external')?.networks).toEqual(before?.networks)
     expect(hosts(control)).toEqual(bothHosts)
+  })
+
+  it('stays so whatever its OvnEip is edited to, which says that it can not follow', async () => {
+    await gateway('n1')
+    await using control = await cluster.startSettled()
+    await cluster.client.create(subnetResource, subnet({ name: 'second', cidrBlock: '10.5.205.0/24' }))
+    await make()
+    await control.settle()
+    const seen = () => [control.named('Logical_Router_Port', 'red-external'), hosts(control)]
+    const [before, uid] = [seen(), await uidOfEip()]
+    for (const slip of [{ type: 'nat' }, { type: 'lrp', externalSubnet: 'second' }]) {
+      await cluster.user.edit(ovnEipResource, 'red-external', slip)
+      await control.settle()
+      expect([seen(), await uidOfEip()]).toEqual([before, uid])
+      expect((await status())?.conditions ?? []).toEqual([])
+    }
+    expect((await cluster.user.told('red-external')).join()).toMatch(/spec\.type.*spec\.externalSubnet/s)
+  })
+
+  it('is none while the OvnEip of its name is elsewhere, says so, and comes by itself', async () => {
+    await gateway('n1')
+    await cluster.client.create(subnetResource, subnet({ name: 'second', cidrBlock: '10.5.205.0/24' }))
+    await cluster.client.create(
+      ovnEipResource,
+      ovnEip({ name: 'red-external', externalSubnet: 'second', type: 'lrp' }),
+    )
+    await using control = await cluster.startSettled()
+    await make()
+    await control.settle()
+    expect(control.named('Logical_Router_Port', 'red-external')).toBeUndefined()
+    const told = await cluster.user.told('red')
+    expect(told).toEqual([
+      'VpcInvalid: spec.enableExternal "external": delete the OvnEip red-external, which is in Subnet second, or create it anew with externalSubnet external',
+    ])
+    expect(await status()).toMatchObject({ enableExternal: false })
+    await cluster.client.remove(ovnEipResource, { name: 'red-external' })
+    await control.settle()
+    expect(control.named('Logical_Router_Port', 'red-external')?.networks).toContain('10.5.204.1/24')
+    expect((await status())?.conditions).toEqual([])
   })
 
   it('follows the gateway nodes, and says when there is none', async () => {
