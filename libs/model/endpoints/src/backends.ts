@@ -41,6 +41,12 @@ export function backendsOn(
   return texts(own.length > 0 || scope === 'node' ? own : readyOf(all))
 }
 
+/** Lists who goes on to answer clients that he has, whether new ones are led to him or not. */
+export function servingBackends(...[slices, port, family]: Parameters<typeof backendsOf>): readonly string[] {
+  const all = endpointsOf(slices, port, family)
+  return texts(all.filter(({ endpoint }) => isReady(endpoint) || isServing(endpoint)))
+}
+
 /**
  * The endpoints of a slice that traffic can be led to: where it lists names, none is an address, even if it reads like one.
  *
@@ -120,6 +126,11 @@ function isReady({ conditions }: Endpoint): boolean {
   return conditions?.ready !== false
 }
 
-function servesToTheEnd({ conditions }: Endpoint): boolean {
-  return conditions?.serving === true && conditions.terminating === true
+function servesToTheEnd(endpoint: Endpoint): boolean {
+  return isServing(endpoint) && endpoint.conditions?.terminating === true
+}
+
+/** Not to know counts as serving, too. */
+function isServing({ conditions }: Endpoint): boolean {
+  return conditions?.serving !== false
 }

@@ -1,4 +1,4 @@
-export { backendsOf, backendsOn, endpointsIn, endpointText, type Place } from './backends.ts'
+export { backendsOf, backendsOn, endpointsIn, endpointText, servingBackends, type Place } from './backends.ts'
 export {
   chosenFrontends,
   frontendAnnotation,

@@ -53,6 +53,40 @@ it('takes addresses that a balancer has given, but for those of proxies, and gua
   expect(port?.guarded).toEqual({ addresses: ['203.0.113.8'], sources: ['198.51.100.0/24'] })
 })
 
+it('has flows of UDP stay with whoever serves, and new ones go to who is ready', () => {
+  const endings = { ready: false, terminating: true }
+  const mixed: EndpointSlice = {
+    ...slice,
+    ports: [{ name: '', port: 53, protocol: 'UDP' }],
+    endpoints: [
+      { addresses: ['10.16.0.2'], nodeName: 'n1' },
+      { addresses: ['10.16.0.3'], nodeName: 'n2', conditions: { ...endings, serving: true } },
+      { addresses: ['10.16.0.4'], nodeName: 'n2', conditions: endings },
+      { addresses: ['10.16.0.5'], nodeName: 'n2', conditions: { ...endings, serving: false } },
+      { addresses: ['10.16.0.6'], nodeName: 'n1', conditions: { ready: true, serving: false } },
+    ],
+  }
+  const ports = [{ port: 53, protocol: 'UDP' as const }]
+  const service: Service = { metadata: { name: 'dns' }, spec: { clusterIPs: ['10.96.0.1'], ports } }
+  const [port] = servedPorts(service, [mixed], { node: 'n1', zone: undefined })
+  expect(port?.inside.list).toEqual(['10.16.0.2:53', '10.16.0.6:53'])
+  expect(port?.held).toEqual(['10.16.0.2:53', '10.16.0.3:53', '10.16.0.4:53', '10.16.0.6:53'])
+})
+
+it.each([
+  [{ ready: false, terminating: true }, ['10.16.0.2:8080']],
+  [{ ready: false, serving: false, terminating: true }, []],
+  [{ ready: false, serving: true }, []],
+  [{ ready: false }, []],
+])('when nobody is ready, leads to who ends and serves, as far as anybody says: %j', (conditions, led) => {
+  const last = { ...slice, endpoints: [{ addresses: ['10.16.0.2'], nodeName: 'n1', conditions }] }
+  const service: Service = {
+    metadata: { name: 'web' },
+    spec: { clusterIPs: ['10.96.0.1'], ports: [{ port: 80 }] },
+  }
+  expect(servedPorts(service, [last], { node: 'n1', zone: undefined })[0]?.inside.list).toEqual(led)
+})
+
 it.each<readonly [string, NonNullable<Service['spec']>, Partial<Service>]>([
   ['is headless', { clusterIPs: ['None'] }, {}],
   ['is a name for another one', { type: 'ExternalName' }, {}],

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { serviceLabel } from '@kube-ovn/annotations'
-import { backendsOf, backendsOn, protocolOf, type Place, type Protocol } from '@kube-ovn/endpoints'
+import {
+  backendsOf,
+  backendsOn,
+  protocolOf,
+  servingBackends,
+  type Place,
+  type Protocol,
+} from '@kube-ovn/endpoints'
 import { contains, familyOf, formatIp, parseCidr, tryParseIp, type Cidr, type Family } from '@kube-ovn/ip'
 import type { EndpointSlice, Service, ServicePort } from '@kube-ovn/kube-api/core'
 
@@ -39,6 +46,8 @@ export interface ServedPort {
   /** They are not seen as themselves all the same: some of these backends would answer by another node. */
   readonly hidesSource: boolean
   readonly all: Backends
+  /** Of UDP: where flows that are there may go on to lead, whatever new ones are led to. */
+  readonly held: readonly string[]
 }
 
 /** Reads what a node serves of a Service; nothing of one without a cluster address. */
@@ -120,6 +129,7 @@ function servedPort(
     outside: keepsSource ? local : all,
     ...{ keepsSource, all },
     hidesSource: keepsSource && here.some((backend) => isIn(leavingElsewhere, backend)),
+    held: protocol === 'udp' ? servingBackends(slices, port, family) : [],
   }
 }
 

@@ -270,6 +270,33 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     fill('dns', ['10.16.0.3'], 'n1', { ports })
     expect(await agent.settle()).toEqual([])
     await expect.poll(last).toEqual(['10.16.0.3', '10.16.0.3', '10.16.0.3'])
+
+    // Who ends answers those whom he has, and nobody new; he may be far from where a policy leads.
+    const conditions = { ready: false, serving: true, terminating: true }
+    const endpoints = [
+      { addresses: ['10.16.0.2'], nodeName: 'n1' },
+      { addresses: ['10.16.0.3'], nodeName: 'n2', conditions },
+    ]
+    put('dns', {
+      ...{ type: 'NodePort', ports: [port] },
+      ...{ internalTrafficPolicy: 'Local', externalTrafficPolicy: 'Local' },
+    })
+    for (const addressType of ['IPv4', 'IPv6'] as const)
+      node.slices.put(`shop/dns-${addressType}`, {
+        metadata: {
+          ...{ name: `dns-${addressType}`, namespace: 'shop' },
+          labels: { 'kubernetes.io/service-name': 'dns' },
+        },
+        ...{ addressType, ports, endpoints: addressType === 'IPv4' ? endpoints : [] },
+      })
+    expect(await agent.settle()).toEqual([])
+    const late = answersOf(node.host.start(process.execPath, '-e', sender, '10.96.0.10', '53'))
+    await expect.poll(() => late.last).toBe('10.16.0.2')
+    const counted = [one, other, third].map((answers) => answers.count)
+    const more = (): boolean =>
+      [one, other, third].every(({ count }, index) => count > (counted[index] ?? 0) + 2)
+    await expect.poll(more).toBe(true)
+    expect(last()).toEqual(['10.16.0.3', '10.16.0.3', '10.16.0.3'])
   })
 
   it('leaves what another proxy leads to its backends alone', async () => {

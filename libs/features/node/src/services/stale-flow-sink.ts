@@ -6,7 +6,7 @@ import { servicesTable, type ServicesSnapshot } from './desired.ts'
 
 /** Where flows of UDP may be: what goes elsewhere does so because its backend, or its Service, is gone. */
 export interface FlowFrontends {
-  /** Backends by `address:port`. */
+  /** Backends that serve, by `address:port`. */
   readonly byAddress: Readonly<Record<string, readonly string[]>>
   /** Backends by the port of the node, of both families. */
   readonly byNodePort: Readonly<Record<string, readonly string[]>>
@@ -18,7 +18,10 @@ export interface FlowFrontends {
   readonly others: readonly string[]
 }
 
-/** Lists where flows of UDP may be. */
+/**
+ * Lists where flows of UDP may be: with whoever serves, also while he ends, or is far, or a policy says otherwise by now. That is about new ones, as
+ * it is about new connections of TCP.
+ */
 export function flowFrontends(
   { plans, services }: ServicesSnapshot,
   addresses: Pick<FlowFrontends, 'local' | 'others'>,
@@ -27,13 +30,11 @@ export function flowFrontends(
   const byNodePort: Record<string, readonly string[]> = {}
   const ports = plans.map((plan) => plan.port).filter(({ protocol }) => protocol === 'udp')
   // They are led to before any others are.
-  for (const { clusterIps, port, inside } of ports)
-    for (const address of clusterIps) byAddress[endText({ address, port })] ??= inside.list
-  for (const port of ports) {
-    const outside = [...new Set([...port.outside.list, ...(port.keepsSource ? port.all.list : [])])]
-    for (const ip of port.externalIps) byAddress[endText({ address: ip, port: port.port })] ??= outside
-    if (port.nodePort !== undefined)
-      byNodePort[port.nodePort] = [...(byNodePort[port.nodePort] ?? []), ...outside]
+  for (const { clusterIps, port, held } of ports)
+    for (const address of clusterIps) byAddress[endText({ address, port })] ??= held
+  for (const { externalIps, port, nodePort, held } of ports) {
+    for (const address of externalIps) byAddress[endText({ address, port })] ??= held
+    if (nodePort !== undefined) byNodePort[nodePort] = [...(byNodePort[nodePort] ?? []), ...held]
   }
   return { byAddress, byNodePort, services, ...addresses }
 }

@@ -259,7 +259,9 @@ function backendsAt(
   const serving = (some: readonly End[]): readonly End[] => {
     const ready = some.filter(({ endpoint: { conditions } }) => conditions?.ready !== false)
     if (ready.length > 0) return ready
-    return some.filter(({ endpoint: { conditions } }) => conditions?.serving && conditions.terminating)
+    return some.filter(
+      ({ endpoint: { conditions } }) => conditions?.serving !== false && conditions?.terminating === true,
+    )
   }
   const here = serving(all.filter(({ endpoint }) => endpoint.nodeName === node))
   const anywhere = serving(all)
