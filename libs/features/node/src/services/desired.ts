@@ -74,7 +74,9 @@ export function desiredServices({ plans, services, pods }: ServicesSnapshot): Ta
     chains: [
       lookup('prerouting'),
       lookup('output'),
-      guard('guard'),
+      guard('guard', 'prerouting'),
+      // Who is on the node has no right of his own.
+      guard('guard-output', 'output'),
       ...(['input', 'forward', 'output'] as const).map(refusals),
       { name: 'refuse', rules: [{ statements: [{ reject: null }] }] },
       ...plans.flatMap(({ chains }) => chains),
@@ -239,10 +241,10 @@ function lookup(hook: 'prerouting' | 'output'): Chain {
 }
 
 /** Before the destination is another one. */
-function guard(name: string): Chain {
+function guard(name: string, hook: 'prerouting' | 'output'): Chain {
   return base(
     name,
-    { type: 'filter', hook: 'prerouting', priority: -110 },
+    { type: 'filter', hook, priority: -110 },
     families.map((family) => ({ statements: [isNew, byAddress(family, 'guarded')] })),
   )
 }

@@ -5,6 +5,7 @@ import type { Table } from '@kube-ovn/netfilter'
 import { parseCidr } from '@kube-ovn/ip'
 import { rowTable } from '@kube-ovn/tables'
 import { linkTable } from '../host-links.ts'
+import { internalAddresses } from '../kube-objects.ts'
 import { prefixesLeavingElsewhere, routedPrefixes } from '../subnet-facts.ts'
 import {
   agentTable,
@@ -39,10 +40,18 @@ const servedTable = rowTable({
   row(service, { slices, nodes, agent, leaving }, key): readonly ServedPort[] | undefined {
     const { nodeName, servesServices = false } = agent.get(theNode) ?? {}
     if (!servesServices || nodeName === undefined) return undefined
-    const zone = nodes.get(nodeName)?.metadata.labels?.[nodeLabel.zone]
+    const own = nodes.get(nodeName)
+    const zone = own?.metadata.labels?.[nodeLabel.zone]
     const isLocal = service.spec?.externalTrafficPolicy === 'Local'
-    const elsewhere = isLocal ? (leaving.get(theNode) ?? []).map((prefix) => parseCidr(prefix)) : []
-    const ports = servedPorts(service, slices.find('service', key), { node: nodeName, zone }, elsewhere)
+    const ports = servedPorts(
+      service,
+      slices.find('service', key),
+      { node: nodeName, zone },
+      {
+        leavingElsewhere: isLocal ? (leaving.get(theNode) ?? []).map((prefix) => parseCidr(prefix)) : [],
+        addresses: internalAddresses(own),
+      },
+    )
     return ports.length === 0 ? undefined : ports
   },
 })

@@ -53,6 +53,23 @@ it('takes addresses that a balancer has given, but for those of proxies, and gua
   expect(port?.guarded).toEqual({ addresses: ['203.0.113.8'], sources: ['198.51.100.0/24'] })
 })
 
+it('lets a node in that may ask, also by an address of the Service that it has itself', () => {
+  const spec = { clusterIPs: ['10.96.0.1'], ports: [{ port: 80 }], type: 'LoadBalancer' } as const
+  const status = { loadBalancer: { ingress: [{ ip: '203.0.113.8' }] } }
+  const sourcesOf = (range: string) => {
+    const ranged = { ...spec, clusterIPs: [...spec.clusterIPs], ports: [...spec.ports] }
+    const service = {
+      metadata: { name: 'web' },
+      spec: { ...ranged, loadBalancerSourceRanges: [range] },
+      status,
+    }
+    const addresses = ['fd00::10', '192.0.2.10']
+    return servedPorts(service, [slice], { node: 'n1', zone: undefined }, { addresses })[0]?.guarded.sources
+  }
+  expect(sourcesOf('192.0.2.9/28')).toEqual(['192.0.2.0/28', '203.0.113.8'])
+  expect(sourcesOf('192.0.2.64/28')).toEqual(['192.0.2.64/28'])
+})
+
 it('has flows of UDP stay with whoever serves, and new ones go to who is ready', () => {
   const endings = { ready: false, terminating: true }
   const mixed: EndpointSlice = {

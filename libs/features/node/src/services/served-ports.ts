@@ -8,7 +8,16 @@ import {
   type Place,
   type Protocol,
 } from '@kube-ovn/endpoints'
-import { contains, familyOf, formatIp, parseCidr, tryParseIp, type Cidr, type Family } from '@kube-ovn/ip'
+import {
+  contains,
+  familyOf,
+  formatIp,
+  networkText,
+  parseCidr,
+  tryParseIp,
+  type Cidr,
+  type Family,
+} from '@kube-ovn/ip'
 import type { EndpointSlice, Service, ServicePort } from '@kube-ovn/kube-api/core'
 
 /** Where clients of one kind are led to. */
@@ -50,12 +59,20 @@ export interface ServedPort {
   readonly held: readonly string[]
 }
 
+/** What counts of the node beside its place. */
+interface NodeFacts {
+  /** Prefixes of backends that would answer clients outside by another node. */
+  readonly leavingElsewhere?: readonly Cidr[]
+  /** The addresses that its Node names. */
+  readonly addresses?: readonly string[]
+}
+
 /** Reads what a node serves of a Service; nothing of one without a cluster address. */
 export function servedPorts(
   service: Service,
   slices: readonly EndpointSlice[],
   place: Place,
-  leavingElsewhere: readonly Cidr[] = [],
+  node: NodeFacts = {},
 ): readonly ServedPort[] {
   const { spec = {} } = service
   if (spec.type === 'ExternalName' || !isForProxy(service)) return []
@@ -64,9 +81,7 @@ export function servedPorts(
   return ([4, 6] as const).flatMap((family) => {
     const own = clusterIps.filter((ip) => familyOfText(ip) === family)
     if (own.length === 0) return []
-    return (spec.ports ?? []).map((port) =>
-      servedPort(service, slices, place, { family, own, port, leavingElsewhere }),
-    )
+    return (spec.ports ?? []).map((port) => servedPort(service, slices, place, { family, own, port, node }))
   })
 }
 
@@ -83,14 +98,14 @@ interface Part {
   readonly family: Family
   readonly own: readonly string[]
   readonly port: ServicePort
-  readonly leavingElsewhere: readonly Cidr[]
+  readonly node: NodeFacts
 }
 
 function servedPort(
   { spec = {}, metadata, status }: Service,
   slices: readonly EndpointSlice[],
   place: Place,
-  { family, own, port, leavingElsewhere }: Part,
+  { family, own, port, node: { leavingElsewhere = [], addresses = [] } }: Part,
 ): ServedPort {
   const protocol = protocolOf(port)
   const ofFamily = (texts: readonly string[]) =>
@@ -107,7 +122,8 @@ function servedPort(
   const here = backendsOn(place, 'node', slices, port, family)
   const all = { list: near, areElsewhere: false }
   const local = { list: here, areElsewhere: here.length === 0 && everybody.length > 0 }
-  const sources = (spec.loadBalancerSourceRanges ?? []).flatMap((text) => prefixOf(text, family))
+  const ranges = (spec.loadBalancerSourceRanges ?? []).flatMap((text) => prefixOf(text, family))
+  const sources = ranges.map(networkText)
   const keepsSource = spec.externalTrafficPolicy === 'Local'
   const { namespace = '', name, creationTimestamp = '' } = metadata
   const id = `${namespace}/${name}/${port.port}/${protocol}/${family}`
@@ -122,21 +138,21 @@ function servedPort(
     externalIps: [...new Set([...ofFamily(spec.externalIPs ?? []), ...ingress])],
     guarded: {
       addresses: (spec.loadBalancerSourceRanges ?? []).length > 0 ? ingress : [],
-      sources,
+      // A node that has such an address itself is seen by it when it asks there.
+      sources: addresses.some((ip) => isIn(ranges, ip)) ? [...sources, ...ingress] : sources,
     },
     nodePort: spec.type === 'ClusterIP' || port.nodePort === 0 ? undefined : port.nodePort,
     inside: spec.internalTrafficPolicy === 'Local' ? local : all,
     outside: keepsSource ? local : all,
     ...{ keepsSource, all },
-    hidesSource: keepsSource && here.some((backend) => isIn(leavingElsewhere, backend)),
+    hidesSource: keepsSource && here.some((backend) => isIn(leavingElsewhere, partsOf(backend).address)),
     held: protocol === 'udp' ? servingBackends(slices, port, family) : [],
   }
 }
 
-/** Whether a backend is in one of some prefixes. */
-function isIn(prefixes: readonly Cidr[], backend: string): boolean {
+function isIn(prefixes: readonly Cidr[], address: string): boolean {
   if (prefixes.length === 0) return false
-  const ip = tryParseIp(partsOf(backend).address)
+  const ip = tryParseIp(address)
   return ip !== undefined && prefixes.some((prefix) => contains(prefix, ip))
 }
 
@@ -158,10 +174,10 @@ function familyOfText(ip: string): Family {
 }
 
 /** What can not be read lets nobody in. */
-function prefixOf(text: string, family: Family): readonly string[] {
+function prefixOf(text: string, family: Family): readonly Cidr[] {
   try {
-    const { address, prefixLength } = parseCidr(text.trim())
-    return familyOf(address) === family ? [`${formatIp(address)}/${prefixLength}`] : []
+    const cidr = parseCidr(text.trim())
+    return familyOf(cidr.address) === family ? [cidr] : []
   } catch {
     return []
   }

@@ -224,16 +224,32 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
       expect(seen(ask(node.host, ip, 80, { count: 20 }))).toBe(1)
   })
 
-  it('lets in whom the Service names', async () => {
-    const spec = { type: 'LoadBalancer', loadBalancerSourceRanges: ['198.51.100.0/30', 'nonsense'] } as const
+  it('lets in whom the Service names, itself as anybody else', async () => {
     const status = { loadBalancer: { ingress: [{ ip: '203.0.113.8' }] } }
-    put('web', spec, status)
+    const agentOf = async (loadBalancerSourceRanges: readonly string[]): Promise<void> => {
+      put('web', { type: 'LoadBalancer', loadBalancerSourceRanges: [...loadBalancerSourceRanges] }, status)
+      expect(await agent.settle()).toEqual([])
+    }
+    const served = ['10.16.0.2 10.16.0.1']
+    const answers = (waitMs?: number) =>
+      [outside, node.host].map((from) => ask(from, '203.0.113.8', 80, waitMs === undefined ? {} : { waitMs }))
     fill('web', ['10.16.0.2'])
     const agent = await serving()
-    expect(ask(outside, '203.0.113.8', 80)).toEqual(['10.16.0.2 10.16.0.1'])
-    put('web', { ...spec, loadBalancerSourceRanges: ['198.51.100.64/30', 'nonsense'] }, status)
-    expect(await agent.settle()).toEqual([])
-    expect(ask(outside, '203.0.113.8', 80, { waitMs: 1000 })).toEqual(['timeout'])
+    // With bits of a host, as they may be written.
+    await agentOf(['198.51.100.1/30', 'nonsense'])
+    expect(answers()).toEqual([served, served])
+    await agentOf(['198.51.100.64/30', 'nonsense'])
+    expect(answers(1000)).toEqual([['timeout'], ['timeout']])
+    await agentOf(['0.0.0.0/0', '::/0'])
+    expect(answers()).toEqual([served, served])
+    // Who has announced the address has it on a link, and comes from it.
+    node.host.run('ip', 'addr', 'add', '203.0.113.8/32', 'dev', 'out0')
+    await agentOf(['192.0.2.10/32'])
+    expect(ask(node.host, '203.0.113.8', 80)).toEqual(served)
+    await agentOf(['192.0.2.11/32'])
+    expect(ask(node.host, '203.0.113.8', 80, { waitMs: 1000 })).toEqual(['timeout'])
+    await agent.stop()
+    expect(await (await serving()).writes()).toBe(0)
   })
 
   it('leads who asks an address that two Services name to the older one', async () => {
