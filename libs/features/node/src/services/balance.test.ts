@@ -30,6 +30,11 @@ describe('clients with affinity', () => {
     expect(more.filter((one, bucket) => one !== before[bucket] && one !== '10.16.0.99:8080')).toEqual([])
   })
 
+  it('are divided among all backends of many, too', () => {
+    const many = Array.from({ length: 1200 }, (_, index) => `10.16.${index >> 8}.${index & 255}:8080`)
+    expect(new Set(chosen(many)).size).toBeGreaterThan(1200 * 0.99)
+  })
+
   it('do not depend on the order in which backends are listed', () => {
     expect(chosen(backends.toReversed())).toEqual(chosen(backends))
   })

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Expression, SetElement, Statement, Value } from '@kube-ovn/netfilter'
 import { partsOf, type ServedPort } from './served-ports.ts'
 
-/** Into how many parts clients are divided by their address. */
-const bucketCount = 256
+/** Into how many parts clients are divided by their address, where there are not many backends. */
+const usualBuckets = 256
+/** So many for each backend, so that hardly one has none. */
+const bucketsEach = 8
 
 /** Any number: each node has the same, so that a client comes to one backend by way of all of them. */
 const seed = 0x6b6f
@@ -24,12 +26,19 @@ export function balance(
   }
   const source = { payload: { protocol: ip, field: 'saddr' } } as const
   const key: Expression = hasAffinity
-    ? { jhash: { mod: bucketCount, seed, expr: source } }
+    ? { jhash: { mod: bucketCountOf(backends), seed, expr: source } }
     : { numgen: { mode: 'random', mod: backends.length, offset: 0 } }
   const set = hasAffinity
     ? bucketsOf(backends).map(({ range, backend }) => [range, elementOf(backend)] as const)
     : backends.map((backend, index) => [index, elementOf(backend)] as const)
   return [isProtocol, { dnat: { family: ip, addr: { map: { key, data: { set } } } } }]
+}
+
+/** In steps that are far apart: with each, all clients are divided anew. */
+function bucketCountOf({ length }: readonly string[]): number {
+  let count = usualBuckets
+  while (count < length * bucketsEach) count *= 4
+  return count
 }
 
 /**
@@ -41,13 +50,22 @@ export function balance(
 export function bucketsOf(
   backends: readonly string[],
 ): readonly { readonly range: Value; readonly backend: string }[] {
-  const weights = backends.map((backend) => weightsOf(backend))
+  const bucketCount = bucketCountOf(backends)
+  const highest = new Uint32Array(bucketCount)
+  const holders = new Uint32Array(bucketCount)
+  for (const [index, backend] of backends.entries()) {
+    // Numbers that look like drawn by lot, and are always the same.
+    const from = createHash('sha256').update(backend).digest().readUInt32LE(0)
+    for (let bucket = 0; bucket < bucketCount; bucket++) {
+      const number = mixed(from + bucket * 0x9e3779b9)
+      if (number <= (highest[bucket] ?? 0)) continue
+      highest[bucket] = number
+      holders[bucket] = index
+    }
+  }
   const runs: { from: number; to: number; backend: string }[] = []
-  for (let bucket = 0; bucket < bucketCount; bucket++) {
-    let best = 0
-    for (let index = 1; index < backends.length; index++)
-      if ((weights[index]?.[bucket] ?? 0) > (weights[best]?.[bucket] ?? 0)) best = index
-    const backend = backends[best] ?? ''
+  for (const [bucket, holder] of holders.entries()) {
+    const backend = backends[holder] ?? ''
     const last = runs.at(-1)
     if (last?.backend === backend) last.to = bucket
     else runs.push({ from: bucket, to: bucket, backend })
@@ -55,15 +73,16 @@ export function bucketsOf(
   return runs.map(({ from, to, backend }) => ({ range: from === to ? from : { range: [from, to] }, backend }))
 }
 
-/** A number for each part of the clients, which look like drawn by lot, and are always the same. */
-function weightsOf(backend: string): Uint32Array {
-  const weights = new Uint32Array(bucketCount)
-  const perHash = 8
-  for (let from = 0; from < bucketCount; from += perHash) {
-    const hash = createHash('sha256').update(`${backend} ${from}`).digest()
-    for (let index = 0; index < perHash; index++) weights[from + index] = hash.readUInt32LE(index * 4)
-  }
-  return weights
+/**
+ * Mixes the bits of a number, so that neighbours have nothing in common.
+ *
+ * @see https://github.com/aappleby/smhasher/wiki/MurmurHash3, fmix32
+ */
+function mixed(number: number): number {
+  let bits = number >>> 0
+  bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
+  bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35)
+  return (bits ^ (bits >>> 16)) >>> 0
 }
 
 function elementOf(backend: string): SetElement {

@@ -252,6 +252,24 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     expect(await (await serving()).writes()).toBe(0)
   })
 
+  it('leads to each of many backends, also clients that stay at theirs', async () => {
+    const count = 1500
+    const addresses = Array.from({ length: count }, (_, at) => `10.16.${8 + (at >> 8)}.${at & 255}`)
+    backend.run('ip', 'route', 'add', 'local', '10.16.8.0/21', 'dev', 'lo')
+    node.host.run('ip', 'route', 'add', '10.16.8.0/21', 'via', '10.16.0.2')
+    const anyAddress = server.replaceAll('8080', '9090').replaceAll("host + ' ' +", "s.localAddress + ' ' +")
+    await ready(backend.start(process.execPath, '-e', anyAddress, '0.0.0.0'))
+    put('web', {})
+    const ports = [{ name: 'http', port: 9090, protocol: 'TCP' as const }]
+    fill('web', addresses, 'n1', { ports })
+    const agent = await serving()
+    const led = () => new Set(ask(node.host, '10.96.0.10', 80, { count: 20 })).size
+    expect(led()).toBeGreaterThan(15)
+    put('web', { sessionAffinity: 'ClientIP' })
+    expect(await agent.settle()).toEqual([])
+    expect(led()).toBe(1)
+  })
+
   it('leads who asks an address that two Services name to the older one', async () => {
     const externalIPs = ['203.0.113.9']
     const made = (name: string, clusterIP: string, creationTimestamp: string): void =>
