@@ -16,6 +16,7 @@ import { endpointSlices, nodes, serviceCidrs, services } from '@kube-ovn/kube-ap
 import type { Endpoint } from '@kube-ovn/kube-api/core'
 import {
   endpointSlice,
+  node,
   ovnEip,
   providerNetwork,
   routerLbRule,
@@ -27,221 +28,23 @@ import {
   vpc,
 } from '@kube-ovn/testing-builders'
 import type { ControlCluster } from '@kube-ovn/testing-control'
-import fc from 'fast-check'
+import {
+  addressesOf,
+  backends,
+  chosenVips,
+  conditionsOf,
+  nodeNames,
+  subnets,
+  yard,
+  zoneOf,
+  announcersNamespace,
+  type Name,
+  type Stack,
+  type Step,
+} from './steps.it-fixture.ts'
 
 const type = 'application/merge-patch+json'
-const names = ['a', 'b', 'c'] as const
-type Name = (typeof names)[number]
-const addressesOf = {
-  a: ['10.96.100.1', 'fd00:10:96::1'],
-  b: ['10.96.100.2', 'fd00:10:96::2'],
-  c: ['10.96.100.3', 'fd00:10:96::3'],
-} as const satisfies Record<Name, readonly [v4: string, v6: string]>
-/** From outside: of both families, and one in the underlay Subnet. */
-export const outside = ['172.18.0.200', 'fd00:18::200', '172.19.0.200'] as const
-/** Of Services; those of both can have the second one taken away, and given again. */
-const stacks = ['IPv4', 'IPv6', 'both'] as const
-type Stack = (typeof stacks)[number]
-const vpcs = ['', 'red', 'gone'] as const
-/** Rules, all with one address, of which Services are made. */
-const rules = ['front', 'side'] as const
-type Rule = (typeof rules)[number]
 const ruleKinds = { slr: switchLbRuleResource, rlr: routerLbRuleResource } as const
-type RuleKind = keyof typeof ruleKinds
-/** Of whom there are slices: Services, and what is made of rules. */
-const owners = [...names, 'slr-front', 'slr-side', 'rlr-front', 'rlr-side'] as const
-export type Owner = (typeof owners)[number]
-/** Endpoints of one family are in one slice or in two. */
-const parts = [1, 2] as const
-
-const nodeNames = ['n1', 'n2'] as const
-type NodeName = (typeof nodeNames)[number]
-const zoneOf = { n1: 'east', n2: 'west' } as const satisfies Record<NodeName, string>
-
-/** Backends: Pods of two Subnets while they are there, and one that is never a Pod. */
-const backends = {
-  p1: { node: 'n1', subnet: 'ovn-default', addresses: ['10.16.0.201', 'fd00:10:16::201'] },
-  p2: { node: 'n2', subnet: 'ovn-default', addresses: ['10.16.0.202', 'fd00:10:16::202'] },
-  r1: { node: 'n1', subnet: 'rose', addresses: ['10.18.0.201', 'fd00:18::c9'] },
-  r2: { node: 'n2', subnet: 'rose', addresses: ['10.18.0.202', 'fd00:18::ca'] },
-  stranger: { node: 'n2', subnet: undefined, addresses: ['10.16.0.209', 'fd00:10:16::209'] },
-} as const satisfies Record<
-  string,
-  { node: NodeName; subnet: string | undefined; addresses: readonly string[] }
->
-export type Backend = keyof typeof backends
-/** Ready, ending while it still serves, or neither. */
-const conditionsOf = {
-  ready: { ready: true },
-  ending: { ready: false, serving: true, terminating: true },
-  down: { ready: false, serving: false },
-} as const
-export interface End {
-  readonly of: Backend
-  readonly is: keyof typeof conditionsOf
-}
-const podNames = ['p1', 'p2', 'r1', 'r2'] as const
-
-/** Subnets that come and go: one of the default VPC, and one of another that comes and goes as well. */
-const subnets = {
-  blue: { cidrBlock: '10.17.0.0/24' },
-  rose: { cidrBlock: '10.18.0.0/24,fd00:18::/120', vpc: 'red' },
-} as const
-type SubnetName = keyof typeof subnets
-/** Those with Pods; a Vip of its name says from where these are asked. */
-const sources = ['ovn-default', 'rose'] as const
-
-/** The underlay Subnet, which is there all the time. */
-export const yard = 'yard'
-/** Of MetalLB, as the controller is told. */
-export const announcersNamespace = 'default'
-
-/** What a user, or Kubernetes for him, does next. */
-export type Step =
-  | {
-      readonly what: 'service'
-      readonly name: Name
-      readonly stack: Stack
-      readonly port: number
-      readonly protocol: 'TCP' | 'UDP'
-    }
-  | { readonly what: 'families'; readonly name: Name; readonly policy: 'SingleStack' | 'PreferDualStack' }
-  | { readonly what: 'affinity'; readonly name: Name; readonly seconds: number | null }
-  | {
-      readonly what: 'policy'
-      readonly name: Name
-      readonly policy: 'Local' | 'Cluster'
-      readonly distribution: 'PreferClose' | null
-    }
-  /** What it is then; addresses are given and taken by way of a name only. */
-  | { readonly what: 'turn'; readonly name: Name; readonly to: Stack | 'name' | 'headless' }
-  | {
-      readonly what: 'door'
-      readonly name: Name
-      readonly type: 'ClusterIP' | 'NodePort' | 'LoadBalancer'
-      readonly policy: 'Local' | 'Cluster'
-    }
-  | {
-      readonly what: 'ingress'
-      readonly name: Name
-      readonly ips: readonly (typeof outside)[number][]
-      readonly ipMode: 'VIP' | 'Proxy'
-    }
-  /** Its addresses from outside are in an attached network. */
-  | { readonly what: 'attach'; readonly name: Name; readonly isAttached: boolean }
-  | { readonly what: 'announce'; readonly name: Name; readonly node: NodeName | null }
-  | {
-      readonly what: 'vpc'
-      readonly name: Name
-      readonly vpc: (typeof vpcs)[number]
-      readonly by: 'vpc' | 'logicalRouter'
-    }
-  | { readonly what: 'check'; readonly name: Name; readonly says: 'true' | 'false' | null }
-  | {
-      readonly what: 'check of rule'
-      readonly kind: RuleKind
-      readonly rule: Rule
-      readonly says: 'true' | 'false' | null
-    }
-  | {
-      readonly what: 'slice'
-      readonly owner: Owner
-      readonly family: 'IPv4' | 'IPv6'
-      readonly part: (typeof parts)[number]
-      readonly isNew: boolean
-      readonly ends: readonly End[]
-      readonly hints: 'forNodes' | 'forZones' | null
-      readonly protocol: 'TCP' | 'UDP'
-    }
-  | { readonly what: 'pod' | 'remove pod'; readonly pod: (typeof podNames)[number] }
-  | { readonly what: 'enable'; readonly subnet: SubnetName; readonly enableLb: boolean }
-  | { readonly what: 'subnet' | 'remove subnet'; readonly subnet: SubnetName }
-  | { readonly what: 'vip' | 'remove vip'; readonly subnet: (typeof sources)[number] }
-  | { readonly what: 'remove service'; readonly name: Name }
-  | {
-      readonly what: 'remove slice'
-      readonly owner: Owner
-      readonly family: 'IPv4' | 'IPv6'
-      readonly part: (typeof parts)[number]
-    }
-  | { readonly what: 'node'; readonly node: NodeName; readonly isTold: boolean; readonly zone: string | null }
-  | {
-      readonly what: 'yard'
-      readonly enableLb: boolean
-      readonly enableExternalLBAddress: boolean
-      readonly u2oInterconnection: boolean
-    }
-  | { readonly what: 'rule'; readonly kind: RuleKind; readonly rule: Rule; readonly port: number }
-  | { readonly what: 'remove rule'; readonly kind: RuleKind; readonly rule: Rule }
-  | { readonly what: 'prefix' | 'remove prefix' | 'create vpc' | 'remove vpc' | 'cut' | 'settle' }
-
-const is = <T extends string>(...whats: readonly T[]) => fc.constantFrom(...whats)
-const often = <T>(arbitrary: fc.Arbitrary<T>, weight: number) => ({ weight, arbitrary })
-const name = fc.constantFrom(...names)
-const protocol = is('TCP', 'UDP')
-const family = is('IPv4', 'IPv6')
-const owner = fc.constantFrom(...owners)
-const kind = is('slr', 'rlr')
-const rule = fc.constantFrom(...rules)
-const port = fc.constantFrom(80, 81)
-const says = fc.constantFrom('true' as const, 'false' as const, null)
-const pod = fc.constantFrom(...podNames)
-const subnetName = is('blue', 'rose')
-const source = fc.constantFrom(...sources)
-const node = fc.constantFrom(...nodeNames)
-const part = fc.constantFrom(...parts)
-const policy = is('Local', 'Cluster')
-const end: fc.Arbitrary<End> = fc.record({
-  of: is('p1', 'p2', 'r1', 'r2', 'stranger'),
-  is: is('ready', 'ready', 'ready', 'ending', 'down'),
-})
-const ends = fc.uniqueArray(end, { maxLength: 3, selector: ({ of }) => of })
-const hints = fc.constantFrom(null, null, 'forNodes' as const, 'forZones' as const)
-const isNew = fc.boolean()
-
-export const step: fc.Arbitrary<Step> = fc.oneof(
-  often(fc.record({ what: is('service'), name, stack: fc.constantFrom(...stacks), port, protocol }), 5),
-  often(fc.record({ what: is('slice'), owner, family, part, isNew, ends, hints, protocol }), 8),
-  often(fc.record({ what: is('pod'), pod }), 4),
-  often(fc.record({ what: is('rule'), kind, rule, port }), 2),
-  often(fc.record({ what: is('subnet'), subnet: subnetName }), 2),
-  often(fc.record({ what: is('check'), name, says }), 2),
-  fc.record({ what: is('families'), name, policy: is('SingleStack', 'PreferDualStack') }),
-  fc.record({ what: is('affinity'), name, seconds: fc.constantFrom(null, 60, 10_800) }),
-  fc.record({
-    what: is('policy'),
-    name,
-    policy,
-    distribution: fc.constantFrom('PreferClose' as const, null),
-  }),
-  fc.record({ what: is('turn'), name, to: is('name', 'headless', ...stacks) }),
-  often(fc.record({ what: is('door'), name, type: is('ClusterIP', 'NodePort', 'LoadBalancer'), policy }), 2),
-  often(
-    fc.record({
-      ...{ what: is('ingress'), name, ipMode: is('VIP', 'VIP', 'Proxy') },
-      ips: fc.uniqueArray(fc.constantFrom(...outside)),
-    }),
-    2,
-  ),
-  fc.record({ what: is('attach'), name, isAttached: fc.boolean() }),
-  fc.record({ what: is('announce'), name, node: fc.constantFrom(...nodeNames, null) }),
-  fc.record({ what: is('vpc'), name, vpc: fc.constantFrom(...vpcs), by: is('vpc', 'logicalRouter') }),
-  fc.record({ what: is('node'), node, isTold: fc.boolean(), zone: fc.constantFrom('east', 'west', null) }),
-  fc.record({
-    what: is('yard'),
-    ...{ enableLb: fc.boolean(), enableExternalLBAddress: fc.boolean(), u2oInterconnection: fc.boolean() },
-  }),
-  fc.record({ what: is('check of rule'), kind, rule, says }),
-  fc.record({ what: is('enable'), subnet: subnetName, enableLb: fc.boolean() }),
-  fc.record({ what: is('vip', 'remove vip'), subnet: source }),
-  fc.record({ what: is('remove pod'), pod }),
-  fc.record({ what: is('remove subnet'), subnet: subnetName }),
-  fc.record({ what: is('remove service'), name }),
-  fc.record({ what: is('remove slice'), owner, family, part }),
-  fc.record({ what: is('remove rule'), kind, rule }),
-  fc.record({ what: is('prefix', 'remove prefix') }),
-  often(fc.record({ what: is('create vpc', 'remove vpc', 'cut', 'settle') }), 2),
-)
 
 const refusals: readonly string[] = [
   ...['kube-not-found', 'kube-already-exists', 'kube-conflict'],
@@ -328,7 +131,9 @@ export async function carryOut(next: Step, cluster: ControlCluster): Promise<voi
 
   switch (next.what) {
     case 'service': {
-      const ports = [{ port: next.port, protocol: next.protocol }]
+      const first = { port: next.port, protocol: next.protocol }
+      const second = { name: 'more', port: 82, protocol: 'UDP' } as const
+      const ports = next.isTwofold === true ? [{ ...first, name: 'any' }, second] : [first]
       if ((await client.get(services, inDefault(next.name))) !== undefined)
         return edit(next.name, { spec: { ports } })
       return create(services, service({ name: next.name, ports, ...clusterAddresses(next.name, next.stack) }))
@@ -393,8 +198,8 @@ export async function carryOut(next: Step, cluster: ControlCluster): Promise<voi
         }),
       )
     case 'slice': {
-      const at = next.family === 'IPv4' ? 0 : 1
-      const endpoints = next.ends.map(({ of, is: state }): Endpoint => {
+      const at = next.family === 'IPv6' ? 1 : 0
+      const each = next.ends.map(({ of, is: state }): Endpoint => {
         const { node: nodeName, addresses } = backends[of]
         const near = next.hints === 'forNodes' ? nodeName : zoneOf[nodeName]
         return {
@@ -402,8 +207,14 @@ export async function carryOut(next: Step, cluster: ControlCluster): Promise<voi
           ...(next.hints === null ? {} : { hints: { [next.hints]: [{ name: near }] } }),
         }
       })
+      const [leader] = each
+      const joined = leader && [{ ...leader, addresses: each.flatMap(({ addresses }) => addresses) }]
+      const endpoints = next.isJoined === true ? (joined ?? []) : each
       // Ports of rules have a name.
-      const ports = ['', 'any'].map((portName) => ({ name: portName, port: 8080, protocol: next.protocol }))
+      const ports = [
+        ...['', 'any'].map((portName) => ({ name: portName, port: 8080, protocol: next.protocol })),
+        { name: 'more', port: 8081, protocol: 'UDP' as const },
+      ]
       const ref = inDefault(sliceName(next))
       if (next.isNew) await remove(endpointSlices, ref)
       else if ((await client.get(endpointSlices, ref)) !== undefined)
@@ -423,10 +234,16 @@ export async function carryOut(next: Step, cluster: ControlCluster): Promise<voi
       return attempt(() => cluster.user.createPod({ name: next.pod, node: on, annotations }))
     }
     case 'node': {
+      const addresses = ['172.18.0.21', 'fd00:18::21']
+      await create(nodes, node({ name: next.node, addresses }))
       const annotations = { [nodeAnnotations.chassis.key]: next.isTold ? `chassis-${next.node}` : null }
       const metadata = { annotations, labels: { [nodeLabel.zone]: next.zone } }
       return attempt(() => client.patch(nodes, { name: next.node }, type, { metadata }))
     }
+    case 'renumber':
+      return attempt(() => cluster.user.renumberNode(next.node, `172.18.0.${next.to}`, `fd00:18::${next.to}`))
+    case 'remove node':
+      return remove(nodes, { name: next.node })
     case 'yard': {
       const { what: _, ...spec } = next
       return attempt(() => cluster.user.edit(subnetResource, yard, spec))
@@ -448,19 +265,41 @@ export async function carryOut(next: Step, cluster: ControlCluster): Promise<voi
       return remove(subnetResource, { name: next.subnet })
     case 'enable':
       return attempt(() => cluster.user.edit(subnetResource, next.subnet, { enableLb: next.enableLb }))
+    case 'move subnet': {
+      const red = await client.get(vpcResource, { name: 'red' })
+      if (red === undefined || red.metadata.deletionTimestamp !== undefined) return
+      return attempt(() => cluster.user.edit(subnetResource, 'blue', { vpc: next.vpc }))
+    }
     case 'vip':
       return create(vipResource, vip({ name: next.subnet, subnet: next.subnet }))
     case 'remove vip':
       return remove(vipResource, { name: next.subnet })
     case 'rule': {
       const ports = [{ name: 'any', port: next.port, targetPort: 8080 }]
+      const sessionAffinity = next.isSticky === true ? 'ClientIP' : 'None'
       const at = { name: next.rule }
+      const { vip: address = chosenVips[0] } = next
+      const spec = { ports, sessionAffinity, ...(next.kind === 'slr' ? { vip: address } : {}) }
       if ((await client.get(ruleKinds[next.kind], at)) !== undefined)
-        return attempt(() => client.patch(ruleKinds[next.kind], at, type, { spec: { ports } }))
+        return attempt(() => client.patch(ruleKinds[next.kind], at, type, { spec }))
       return next.kind === 'slr'
-        ? create(switchLbRuleResource, switchLbRule({ ...at, vip: '192.0.2.1,2001:db8::1', ports }))
-        : create(routerLbRuleResource, routerLbRule({ ...at, ports }))
+        ? create(switchLbRuleResource, switchLbRule({ ...at, ...spec, vip: address }))
+        : create(routerLbRuleResource, routerLbRule({ ...at, ...spec }))
     }
+    case 'router of rule': {
+      const { logicalRouter, logicalSwitch } = serviceAnnotations
+      const annotations = {
+        [logicalRouter.key]: next.vpc,
+        [logicalSwitch.key]: next.vpc === null ? null : 'rose',
+      }
+      return attempt(() =>
+        client.patch(switchLbRuleResource, { name: next.rule }, type, { metadata: { annotations } }),
+      )
+    }
+    case 'choose':
+      return edit(next.name, {
+        metadata: { annotations: { [serviceAnnotations.switchLbVip.key]: next.vip } },
+      })
     case 'remove rule':
       return remove(ruleKinds[next.kind], { name: next.rule })
     case 'remove service':

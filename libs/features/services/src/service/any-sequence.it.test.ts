@@ -1,8 +1,9 @@
 import { ControlCluster, type Controller } from '@kube-ovn/testing-control'
 import fc from 'fast-check'
 import { beforeEach, expect, it } from 'vitest'
-import { announcersNamespace, carryOut, setScene, step, yard } from './any-sequence.it-fixture.ts'
+import { carryOut, setScene } from './any-sequence.it-fixture.ts'
 import { misled } from './naive-rules.it-fixture.ts'
+import { announcersNamespace, step, yard, type Flags } from './steps.it-fixture.ts'
 import { tour } from './tour.it-fixture.ts'
 
 const isDeep = process.env['KUBE_OVN_DEEP'] === '1'
@@ -48,34 +49,44 @@ function written(control: Controller): unknown {
   }
 }
 
-it.each(['shared', 'per-service'])(
+/** As users may have it. */
+function startWith({ enableLb, ...flags }: Flags): Promise<Controller> {
+  return cluster.startController({
+    flags: { ...flags, metallbNamespace: announcersNamespace },
+    settings: { enableLb },
+  })
+}
+
+it.each(['shared', 'per-service'] as const)(
   'any sequence of changes, cut anywhere, ends in what a fresh start writes, and leads who asks to who should answer: %s',
   { timeout: isDeep ? 3_600_000 : 240_000 },
   async (loadBalancerLayout) => {
-    const told = { yard, announcersNamespace, layout: loadBalancerLayout }
-    const flags = {
-      ...{ loadBalancerLayout, metallbNamespace: announcersNamespace },
-      ...{ enableOvnLbPreferLocal: true, ovnLbNodePorts: true },
-    }
+    const all = { enableOvnLbPreferLocal: true, ovnLbNodePorts: true, enableLb: true }
     const property = fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 30 }), async (steps) => {
-      let control = await cluster.startController({ flags })
+      let flags: Flags = { loadBalancerLayout, ...all }
+      let control = await startWith(flags)
+      const expectLed = async (): Promise<void> => {
+        await control.settle()
+        expect(await misled(cluster, control, { yard, announcersNamespace, flags })).toEqual([])
+      }
       try {
         for (const next of steps) {
-          if (next.what === 'settle') {
-            await control.settle()
-            expect(await misled(cluster, control, told)).toEqual([])
-          } else if (next.what === 'cut') {
+          if (next.what === 'settle') await expectLed()
+          else if (next.what === 'cut' || next.what === 'flags') {
             // In the middle of whatever it does.
             await control[Symbol.asyncDispose]()
-            control = await cluster.startController({ flags })
+            if (next.what === 'flags') {
+              const { what: _, ...others } = next
+              flags = others
+            }
+            control = await startWith(flags)
           } else await carryOut(next, cluster)
         }
-        await control.settle()
+        await expectLed()
         const lived = written(control)
-        expect(await misled(cluster, control, told)).toEqual([])
         await control[Symbol.asyncDispose]()
         await cluster.northbound.reset()
-        control = await cluster.startController({ flags })
+        control = await startWith(flags)
         await control.settle()
         expect(lived).toEqual(written(control))
       } finally {
@@ -84,7 +95,9 @@ it.each(['shared', 'per-service'])(
     })
     // The same every time, unless somebody looks for what is not known yet.
     await fc.assert(property, {
-      ...(isDeep ? { numRuns: 200 } : { numRuns: 3, seed: 16 }),
+      ...(isDeep
+        ? { numRuns: 200 }
+        : { numRuns: 3, seed: 16 }),
       examples: [[[...tour]]],
       endOnFailure: true,
     })

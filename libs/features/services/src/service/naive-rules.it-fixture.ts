@@ -3,6 +3,7 @@ import { serviceL2StatusResource, subnetResource, vpcResource } from '@kube-ovn/
 import { endpointSlices, nodes, pods, services } from '@kube-ovn/kube-api/core'
 import type { Endpoint, EndpointSlice, Node, Pod, Service, ServicePort } from '@kube-ovn/kube-api/core'
 import type { ControlCluster, Controller } from '@kube-ovn/testing-control'
+import type { Flags } from './steps.it-fixture.ts'
 
 /**
  * Who is led where, said again as a user would say it: from objects alone, without tables, and without the code of what is tested. It looks
@@ -19,11 +20,11 @@ interface Scene {
   /** Of `namespace/name`, the nodes that announce it. */
   readonly announcers: ReadonlyMap<string, ReadonlySet<string>>
   readonly vpcs: ReadonlySet<string>
-  /** VPCs that have a switch by which their Services are looked at. */
+  /** By whose load balancers Services are looked at, with their VPCs. */
   readonly switches: ReadonlyMap<string, string>
   /** Addresses in the underlay are served there. */
   readonly isYardLed: boolean
-  readonly layout: string
+  readonly flags: Flags
 }
 
 interface Place {
@@ -39,7 +40,7 @@ const yardAddress = /^172\.19\.0\./
 interface Told {
   readonly yard: string
   readonly announcersNamespace: string
-  readonly layout: string
+  readonly flags: Flags
 }
 
 /** Lists what differs between where clients are led and where they should be; one that does not matter to anybody is not among it. */
@@ -49,11 +50,12 @@ export async function misled(
   told: Told,
 ): Promise<readonly string[]> {
   const scene = await readScene(cluster, told)
+  const { enableLb } = told.flags
   return [
-    ...astray(scene),
-    ...[...scene.switches].flatMap(([vpc, of]) =>
+    ...(enableLb ? astray(scene) : []),
+    ...[...scene.switches].flatMap(([of, vpc]) =>
       scene.places.flatMap((place) => {
-        const wanted = wantedAt(place, vpc, scene)
+        const wanted = enableLb ? wantedAt(place, vpc, scene) : new Map<string, string[]>()
         const seen = seenAt(place, of, control)
         return [...new Set([...wanted.keys(), ...seen.keys()])].flatMap((entry) => {
           const claims = wanted.get(entry) ?? ['']
@@ -63,7 +65,7 @@ export async function misled(
             found.every((one) => claims.includes(one)) && (claims.length > 1 || found.length === 1)
           return isRight
             ? []
-            : [`${vpc} ${place.node} ${entry}: ${found.join(' and ')}, not ${claims.join(' or ')}`]
+            : [`${of} ${place.node} ${entry}: ${found.join(' and ')}, not ${claims.join(' or ')}`]
         })
       }),
     ),
@@ -94,14 +96,16 @@ function astray(scene: Scene): readonly string[] {
 
 function slicesOf({ metadata: { namespace, name } }: Service, { slices }: Scene): readonly EndpointSlice[] {
   return slices.filter(
-    ({ metadata }) =>
-      metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === name,
+    ({ metadata, addressType }) =>
+      addressType !== 'FQDN' &&
+      metadata.namespace === namespace &&
+      metadata.labels?.['kubernetes.io/service-name'] === name,
   )
 }
 
 async function readScene(
   { client }: ControlCluster,
-  { yard, announcersNamespace, layout }: Told,
+  { yard, announcersNamespace, flags }: Told,
 ): Promise<Scene> {
   const [allServices, allPods, allSlices, allNodes, statuses, allSubnets, allVpcs] = await Promise.all([
     client.list(services),
@@ -113,7 +117,6 @@ async function readScene(
     client.list(vpcResource),
   ])
   const subnetNamed = (name: string) => allSubnets.items.find(({ metadata }) => metadata.name === name)
-  const rose = subnetNamed('rose')
   const vpcs = new Set([defaultVpc, ...allVpcs.items.map(({ metadata }) => metadata.name)])
   const { enableExternalLBAddress, u2oInterconnection, enableLb } = subnetNamed(yard)?.spec ?? {}
   const announcers = new Map<string, Set<string>>()
@@ -129,14 +132,14 @@ async function readScene(
     vpcs,
     places: allNodes.items.flatMap(placeOf),
     announcers,
-    switches: new Map([
-      [defaultVpc, 'ovn-default'],
-      ...(vpcs.has('red') && rose !== undefined && rose.spec?.enableLb !== false
-        ? [['red', 'rose'] as const]
-        : []),
-    ]),
+    switches: new Map(
+      ['ovn-default', 'blue', 'rose'].flatMap((name) => {
+        const { vpc = defaultVpc, enableLb: isBalanced } = subnetNamed(name)?.spec ?? { enableLb: false }
+        return isBalanced !== false && vpcs.has(vpc) ? [[name, vpc] as const] : []
+      }),
+    ),
     isYardLed: enableExternalLBAddress === true && u2oInterconnection === true && enableLb !== false,
-    layout,
+    flags,
   }
 }
 
@@ -161,6 +164,8 @@ function add(leads: Leads, entry: string, lead: string): void {
 
 function wantedAt(place: Place, vpc: string, scene: Scene): Leads {
   const leads: Leads = new Map()
+  const { loadBalancerLayout, ovnLbNodePorts, enableOvnLbPreferLocal } = scene.flags
+  const hasNodePorts = ovnLbNodePorts && loadBalancerLayout === 'per-service'
   for (const service of scene.services) {
     if (vpcOf(service) !== vpc) continue
     const { namespace = '', name, annotations = {} } = service.metadata
@@ -195,7 +200,11 @@ function wantedAt(place: Place, vpc: string, scene: Scene): Leads {
       const inside = clusterIPs.filter((address) => address !== 'None' && type !== 'ExternalName')
       for (const address of inside) lead(address, port, internalTrafficPolicy === 'Local' ? 'own' : near)
       // Of one in an attached network a Pod has them.
-      if (type === 'LoadBalancer' && !(serviceAnnotations.attachmentProvider.key in annotations))
+      if (
+        enableOvnLbPreferLocal &&
+        type === 'LoadBalancer' &&
+        !(serviceAnnotations.attachmentProvider.key in annotations)
+      )
         for (const { ip = '', ipMode } of service.status?.loadBalancer?.ingress ?? []) {
           if (ipMode === 'Proxy') continue
           const isLed = scene.isYardLed && yardAddress.test(ip)
@@ -208,7 +217,7 @@ function wantedAt(place: Place, vpc: string, scene: Scene): Leads {
           const isPassedOn = isAnnounced && !announcing.includes(place.node)
           lead(ip, port, isPassedOn ? 'nobody' : isLocal ? 'own first' : near)
         }
-      if (scene.layout === 'per-service' && vpc === defaultVpc && port.nodePort !== undefined)
+      if (hasNodePorts && vpc === defaultVpc && port.nodePort !== undefined)
         for (const address of place.addresses)
           if (inside.some((other) => other.includes(':') === address.includes(':')))
             lead(address, port, near, port.nodePort)

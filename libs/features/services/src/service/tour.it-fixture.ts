@@ -1,4 +1,4 @@
-import { outside, type Backend, type End, type Owner, type Step } from './any-sequence.it-fixture.ts'
+import { outside, type Backend, type End, type Owner, type Step } from './steps.it-fixture.ts'
 
 function slice(
   owner: Owner,
