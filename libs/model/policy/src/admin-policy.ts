@@ -18,6 +18,7 @@ import { adminPolicyFields, isKnown } from './known-fields.ts'
 import { isPort, transportOf } from './ports.ts'
 import type { PodSelection, PolicyPort } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
+import { readSelector, type SelectorContext } from './unchecked-selector.ts'
 
 /** What a rule does with the traffic that it is about; what is passed on is for the next tier to decide. */
 export type AdminAction = 'allow-related' | 'drop' | 'pass'
@@ -100,7 +101,7 @@ export function parseAdminPolicy(
   const tier = tried(() => tierOf(kind, spec.tier)) ?? aclTier.admin
   const place = tried(() => placeOf(kind, tier, spec.priority))
   return {
-    subject: tried(() => readSubject(spec.subject)),
+    subject: readSubject(spec.subject, tried),
     place: place ?? lastPlace(kind, tier),
     isPlaced: place !== undefined,
     deniesOnly: place === undefined || !isSpecKnown,
@@ -142,17 +143,32 @@ function lastPlace(kind: AdminPolicyKind, tier: number): AdminPlace {
   return { tier, first: aclPriority.adminPolicies - rules * (highest + 1), rules }
 }
 
-function readSubject(subject: AdminPolicySubject | undefined): PodSelection {
-  const [selection] = podsOf(subject ?? {})
-  if (selection !== undefined) return selection
-  const cure = 'write either namespaces or pods; until then it is for no pod'
-  throw new PolicyInvalidError({ field: 'spec.subject', value: Object.keys(subject ?? {}).join(), cure })
+function readSubject(subject: AdminPolicySubject | undefined, tried: Tried): PodSelection | undefined {
+  const until = 'until then it is for no pod'
+  if (subject !== undefined && isOfPods(subject)) return readPods(subject, 'spec.subject', { tried, until })
+  const cure = `write either namespaces or pods; ${until}`
+  return tried(() => refuse('spec.subject', Object.keys(subject ?? {}).join(), cure))
 }
 
-function podsOf({ namespaces, pods }: AdminPolicySubject): readonly PodSelection[] {
-  if (isThere(namespaces) === isThere(pods)) return []
-  if (isThere(namespaces)) return [{ pods: {}, namespaces }]
-  return [{ pods: pods?.podSelector ?? {}, namespaces: pods?.namespaceSelector ?? {} }]
+/** It says in one way which pods are meant. */
+function isOfPods({ namespaces, pods }: AdminPolicySubject): boolean {
+  return isThere(namespaces) !== isThere(pods)
+}
+
+/** `undefined` where a selector can not be read: its definition knows texts and no operators. */
+function readPods(
+  { namespaces, pods }: AdminPolicySubject,
+  field: string,
+  about: SelectorContext,
+): PodSelection | undefined {
+  const { podSelector = {}, namespaceSelector = {} } = pods ?? {}
+  const [own, around] = isThere(namespaces)
+    ? [{}, readSelector(namespaces, `${field}.namespaces`, about)]
+    : [
+        readSelector(podSelector, `${field}.pods.podSelector`, about),
+        readSelector(namespaceSelector, `${field}.pods.namespaceSelector`, about),
+      ]
+  return own === undefined || around === undefined ? undefined : { pods: own, namespaces: around }
 }
 
 interface RuleContext extends NameService {
@@ -233,15 +249,27 @@ function refuse(field: string, value: string, cure: string): never {
 
 type Peer = Omit<AdminRule['peers'], 'isAll' | 'names'>
 
-function readPeer(peer: AdminPolicyPeer | null, field: string, context: RuleContext, until: string): Peer {
+/** `undefined` where a selector in it can not be read, which is told. */
+function readPeer(
+  peer: AdminPolicyPeer | null,
+  field: string,
+  context: RuleContext,
+  until: string,
+): Peer | undefined {
   const { nodes, networks, domainNames, ...subject } = peer ?? {}
   const none: Peer = { pods: [], nodes: [], networks: [] }
   const fields = Object.keys(peer ?? {})
   const isEgress = context.direction === 'egress'
   if (fields.length === 1) {
-    const pods = podsOf(subject)
-    if (pods.length === 1) return { ...none, pods }
-    if (isEgress && isThere(nodes)) return { ...none, nodes: [nodes] }
+    const about = { tried: context.tried, until }
+    if (isOfPods(subject)) {
+      const pods = readPods(subject, field, about)
+      return pods && { ...none, pods: [pods] }
+    }
+    if (isEgress && isThere(nodes)) {
+      const selector = readSelector(nodes, `${field}.nodes`, about)
+      return selector && { ...none, nodes: [selector] }
+    }
     if (isEgress && Array.isArray(networks))
       return { ...none, networks: readNetworks(networks, field, until) }
     if (knowsNames(context) && Array.isArray(domainNames)) return none

@@ -8,6 +8,7 @@ import { egressFirewallFields, isKnown } from './known-fields.ts'
 import { isPort, transportOf } from './ports.ts'
 import type { PolicyPort } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
+import { readSelector, type SelectorContext } from './unchecked-selector.ts'
 
 /** What a rule does: what is allowed is left to all other policies. */
 type FirewallAction = 'pass' | 'drop'
@@ -88,7 +89,7 @@ function readRule(
       ? 'until then it allows nothing'
       : 'until then the rule denies everything outside of the cluster'
   const isRuleKnown = isKnown(rule, egressFirewallFields.rule, { field, until, tried })
-  const to = tried(() => readDestination(rule?.to, { field: `${field}.to`, until, followsNames }))
+  const to = tried(() => readDestination(rule?.to, { field: `${field}.to`, until, followsNames, tried }))
   const ports = listOf(rule?.ports).map((port, at) =>
     tried(() => readPort(port, `${field}.ports[${at}]`, until)),
   )
@@ -108,10 +109,11 @@ function readAction(type: string | undefined, field: string): FirewallAction {
   return refuse(`${field}.type`, type ?? '', 'write Allow or Deny; until then it denies')
 }
 
+/** `undefined` where a selector in it can not be read, which is told. */
 function readDestination(
   to: EgressFirewallRule['to'] | null | undefined,
-  about: NameService & { readonly field: string; readonly until: string },
-): FirewallRule['to'] {
+  about: NameService & SelectorContext & { readonly field: string },
+): FirewallRule['to'] | undefined {
   const { field, until } = about
   const { cidrSelector, dnsName, nodeSelector } = to ?? {}
   const given = Object.entries({ cidrSelector, dnsName, nodeSelector }).filter(([, value]) => isThere(value))
@@ -119,7 +121,10 @@ function readDestination(
     const value = given.map(([name]) => name).join()
     return refuse(field, value, `write one of cidrSelector, dnsName and nodeSelector; ${until}`)
   }
-  if (isThere(nodeSelector)) return { kind: 'nodes', selector: nodeSelector }
+  if (isThere(nodeSelector)) {
+    const selector = readSelector(nodeSelector, `${field}.nodeSelector`, about)
+    return selector && { kind: 'nodes', selector }
+  }
   if (isThere(cidrSelector)) return { kind: 'prefix', prefix: readPrefix(cidrSelector, field, until) }
   return { kind: 'name', name: readDomainName(dnsName, { ...about, field: `${field}.dnsName` }) }
 }

@@ -12,11 +12,10 @@ import type { PolicyDirection } from '@kube-ovn/ovn-names'
 import { exceptionFlows, mostExceptionFlows, mostParts, mostPartsOf, partsOf } from './address-parts.ts'
 import { PolicyInvalidError } from './errors.ts'
 import { flowsOfRule, mostPolicyFlows } from './flow-budget.ts'
-import { isKnown, networkPolicyFields } from './known-fields.ts'
 import { isPort, transportOf } from './ports.ts'
 import type { AddressBlock, PolicyPort, PolicyRule, PolicyRules } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
-import { hidden, readUnchecked, type GivenPolicy, type GivenRule } from './unchecked-policy.ts'
+import { readUnchecked, type GivenPolicy, type GivenRule } from './unchecked-policy.ts'
 
 /** What a NetworkPolicy says, read once. */
 export interface ParsedNetworkPolicy {
@@ -39,13 +38,14 @@ export interface ParsedNetworkPolicy {
 /**
  * Reads a NetworkPolicy.
  *
- * A direction is restricted when `policyTypes` says so; without that, ingress is, and egress where there are rules for it.
+ * A direction is restricted when `policyTypes` says so; without that, ingress is, and egress where there are rules for it. An API server made sure of
+ * it, but that may be of a newer version, which knows fields, operators and types that are not known here.
  *
  * @see networking.k8s.io/v1, NetworkPolicy
  */
 export function parseNetworkPolicy(object: NetworkPolicy): ParsedNetworkPolicy {
   const problems: KubeOvnError[] = []
-  const given = checkedPolicy(object, notingProblems(problems))
+  const given = readUnchecked(object.spec, notingProblems(problems))
   return parsePolicy(object.metadata, given, problems, (tried) => {
     const scope = tried(() => networkPolicyAnnotations.networks.read(object.metadata.annotations)) ?? []
     const providers = scope.flatMap((word) => tried(() => providerOf(word)) ?? [])
@@ -75,48 +75,6 @@ export function parseMultiNetworkPolicy(object: MultiNetworkPolicy): ParsedNetwo
       })
     return words.flatMap((word) => tried(() => attachmentProvider(word, namespace, networks.key)) ?? [])
   })
-}
-
-/** What an API server made sure of, as far as it is of the version that is known here. */
-function checkedPolicy({ spec = {} }: NetworkPolicy, tried: Tried): GivenPolicy {
-  const { podSelector = {}, ...rest } = spec
-  const { policyTypes = [], ingress = [], egress = [] } = rest
-  const types = policyTypes.length > 0 ? policyTypes : ['Ingress', ...(egress.length > 0 ? ['Egress'] : [])]
-  const { podSelector: subjectFields, ...fields } = networkPolicyFields.spec
-  const isSubjectKnown = isKnown(podSelector, subjectFields, {
-    ...{ field: 'spec.podSelector', tried },
-    until: 'until then it is for all pods of its namespace, and allows nothing',
-  })
-  const isAllKnown = isKnown(rest, fields, { field: 'spec', until: 'until then it allows nothing', tried })
-  const given = (
-    direction: PolicyDirection,
-    rules: readonly { readonly peers: GivenRule['peers']; readonly ports: GivenRule['ports'] }[],
-    written: readonly unknown[],
-  ): readonly GivenRule[] =>
-    rules.map((rule, at) => {
-      const about = { field: `spec.${direction}[${at}]`, until: 'until then it allows nothing', tried }
-      const isReadable = isKnown(written[at], networkPolicyFields[direction], about)
-      return isReadable && isSubjectKnown && isAllKnown ? rule : hidden
-    })
-  return {
-    subject: isSubjectKnown ? podSelector : {},
-    restricted: [
-      ...(types.includes('Ingress') ? (['ingress'] as const) : []),
-      ...(types.includes('Egress') ? (['egress'] as const) : []),
-    ],
-    rules: {
-      ingress: given(
-        'ingress',
-        ingress.map(({ from, ports }) => ({ peers: from, ports })),
-        ingress,
-      ),
-      egress: given(
-        'egress',
-        egress.map(({ to, ports }) => ({ peers: to, ports })),
-        egress,
-      ),
-    },
-  }
 }
 
 /** @param problems those that are known before */

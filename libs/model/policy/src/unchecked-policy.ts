@@ -1,9 +1,10 @@
 import type { NetworkPolicyPeer, NetworkPolicyPort } from '@kube-ovn/kube-api/core'
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
-import { PolicyInvalidError } from './errors.ts'
 import { isKnown, networkPolicyFields } from './known-fields.ts'
 import type { Tried } from './tried.ts'
+import { readSelector } from './unchecked-selector.ts'
+import { listOf, recordOf, refuse, refuseText, textOf, type Written } from './written.ts'
 
 /** What is written in a policy. */
 export interface GivenPolicy {
@@ -20,10 +21,11 @@ export interface GivenRule {
 }
 
 /** A rule of which something can not be read, and that allows nothing. */
-export const hidden: GivenRule = { peers: [undefined], ports: undefined }
+const hidden: GivenRule = { peers: [undefined], ports: undefined }
 
 /**
- * Reads the spec of a policy that nobody made sure of: an API server knows no more of it than a definition that others installed.
+ * Reads the spec of a policy that nobody made sure of: of a MultiNetworkPolicy an API server knows no more than a definition that others installed, and
+ * of a NetworkPolicy a newer one knows more than is known here.
  *
  * What can not be read fails closed. A rule allows nothing by it, a direction is restricted, and a policy of which it is not known which pods it is for is
  * for all of its namespace and allows nothing: more than others allow these pods it must not.
@@ -45,8 +47,6 @@ export function readUnchecked(written: unknown, tried: Tried): GivenPolicy {
     rules: subject === undefined || !isAllKnown ? { ingress: [], egress: [] } : { ingress, egress },
   }
 }
-
-type Written = Readonly<Record<string, unknown>>
 
 const directions = ['ingress', 'egress'] as const
 const typeNames = { ingress: 'Ingress', egress: 'Egress' } as const
@@ -159,83 +159,4 @@ function readPort(
       ...(endPort === undefined ? {} : { endPort }),
     }
   })
-}
-
-interface SelectorContext {
-  readonly tried: Tried
-  /** What is so while it can not be read. */
-  readonly until: string
-}
-
-/** A selector; `undefined` where a part of it can not be read, each of which is told. */
-function readSelector(
-  written: unknown,
-  field: string,
-  { tried, until }: SelectorContext,
-): LabelSelector | undefined {
-  const selector = tried(() => recordOf(written, field, until))
-  if (selector === undefined) return undefined
-  const { matchLabels, matchExpressions } = selector
-  const labels =
-    matchLabels === undefined
-      ? {}
-      : tried(() => ({ matchLabels: readLabels(matchLabels, `${field}.matchLabels`, until) }))
-  const place = `${field}.matchExpressions`
-  const entries = matchExpressions === undefined ? [] : tried(() => listOf(matchExpressions, place, until))
-  const requirements = entries?.map((entry, at) =>
-    tried(() => readRequirement(entry, `${place}[${at}]`, until)),
-  )
-  if (labels === undefined || requirements === undefined || requirements.includes(undefined)) return undefined
-  const read = requirements.flatMap((one) => one ?? [])
-  return { ...labels, ...(matchExpressions === undefined ? {} : { matchExpressions: read }) }
-}
-
-function readLabels(written: unknown, field: string, until: string): Readonly<Record<string, string>> {
-  const entries = Object.entries(recordOf(written, field, until))
-  return Object.fromEntries(entries.map(([key, value]) => [key, textOf(value, `${field}.${key}`, until)]))
-}
-
-type Requirement = NonNullable<LabelSelector['matchExpressions']>[number]
-
-function readRequirement(written: unknown, field: string, until: string): Requirement {
-  const { key: label, operator, values } = recordOf(written, field, until)
-  const key = textOf(label, `${field}.key`, until)
-  if (operator === 'Exists' || operator === 'DoesNotExist') return { key, operator }
-  if (operator !== 'In' && operator !== 'NotIn')
-    return refuse(`${field}.operator`, operator, `write In, NotIn, Exists or DoesNotExist; ${until}`)
-  const texts = listOf(values, `${field}.values`, until)
-  if (texts.length === 0) return refuse(`${field}.values`, values, `write at least one; ${until}`)
-  return { key, operator, values: texts.map((one, at) => textOf(one, `${field}.values[${at}]`, until)) }
-}
-
-function recordOf(value: unknown, field: string, until: string): Written {
-  return isRecord(value) ? value : refuse(field, value, `write an object; ${until}`)
-}
-
-function isRecord(value: unknown): value is Written {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function listOf(value: unknown, field: string, until: string): readonly unknown[] {
-  return Array.isArray(value) ? value : refuse(field, value, `write a list; ${until}`)
-}
-
-function textOf(value: unknown, field: string, until: string): string {
-  return typeof value === 'string' ? value : refuse(field, value, `write a text; ${until}`)
-}
-
-function refuse(field: string, value: unknown, cure: string): never {
-  return refuseText(field, toldOf(value), cure)
-}
-
-/** What has parts is not written out: they may be nested deeper than any stack is. */
-function toldOf(value: unknown): string {
-  if (value === undefined) return ''
-  if (typeof value === 'string') return value
-  if (Array.isArray(value)) return 'a list'
-  return isRecord(value) ? 'an object' : JSON.stringify(value)
-}
-
-function refuseText(field: string, value: string, cure: string): never {
-  throw new PolicyInvalidError({ field, value, cure })
 }

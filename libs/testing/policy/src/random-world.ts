@@ -10,6 +10,7 @@ import { withManyPorts } from './random-many-ports.ts'
 import { followsNames, withNames } from './random-names.ts'
 import { withNetworks } from './random-networks.ts'
 import { drawPrefix } from './random-parts.ts'
+import { withOddSelectors } from './random-selectors.ts'
 import { withSeldomRules } from './random-security-groups.ts'
 import { Random } from './random.ts'
 import type { PolicyObjects, PolicyWorld } from './policy-world.ts'
@@ -82,7 +83,10 @@ export function randomWorld(seed: number): PolicyWorld {
       cidrBlock: families.map((family) => (family === 4 ? '100.64.0.0/16' : 'fd00:100:64::/112')).join(','),
     },
   }
-  const drawn = withNames(seed, withNetworks(seed, withManyPorts(seed, objects), families))
+  const drawn = withNames(
+    seed,
+    withNetworks(seed, withManyPorts(seed, withOddSelectors(seed, objects)), families),
+  )
   return { seed, families, settings, objects: named(seed, drawn) }
 }
 

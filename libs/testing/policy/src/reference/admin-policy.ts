@@ -10,7 +10,7 @@ import type { Pod } from '@kube-ovn/kube-api/core'
 import { isOwnNode, isWithin, nodeOf, numbersOf, podOf, prefixOf, selectsPod } from './known.ts'
 import type { Question, Verdict } from './known.ts'
 import { isNamed } from './names.ts'
-import { selects } from './selector.ts'
+import { isReadable, selects } from './selector.ts'
 
 type Kind = 'anp' | 'banp' | 'cnp'
 
@@ -84,8 +84,9 @@ function isSelected(
   objects: Question['objects'],
 ): boolean | undefined {
   if ((namespaces === undefined) === (pods === undefined)) return undefined
-  if (namespaces !== undefined) return selectsPod(objects, pod, {}, namespaces)
-  return selectsPod(objects, pod, pods?.podSelector ?? {}, pods?.namespaceSelector ?? {})
+  const { podSelector = {}, namespaceSelector = namespaces ?? {} } = pods ?? {}
+  if (!isReadable(podSelector) || !isReadable(namespaceSelector)) return undefined
+  return selectsPod(objects, pod, podSelector, namespaceSelector)
 }
 
 /** What can not be read fails closed: nothing is allowed by it, and everything denied that it may deny or pass on. */
@@ -132,7 +133,9 @@ function isPeer(
   if (direction === 'egress' && domainNames !== undefined && kind !== 'banp')
     return question.followsNames && domainNames.some((name) => isNamed(name, question, isDenying))
   if (direction === 'egress' && nodes !== undefined)
-    return selects(nodes, nodeOf(objects, end)?.metadata.labels) && end.kind === 'node'
+    return isReadable(nodes)
+      ? selects(nodes, nodeOf(objects, end)?.metadata.labels) && end.kind === 'node'
+      : undefined
   if (direction === 'egress' && networks !== undefined) {
     if (networks.some((text) => prefixOf(text) === undefined)) return undefined
     return networks.some((text) => isWithin(text, end.address) === true)

@@ -1,7 +1,7 @@
 import type { EgressFirewallRule } from '@kube-ovn/kube-api'
 import { isWithin, nodeOf, prefixOf, type Question } from './known.ts'
 import { isNamed } from './names.ts'
-import { selects } from './selector.ts'
+import { isReadable, selects } from './selector.ts'
 
 /**
  * Whether the EgressFirewall of the pod's namespace denies what it sends: by its first rule that is about the packet. It has no say about what
@@ -35,6 +35,7 @@ function isDestination(
   const { cidrSelector, nodeSelector, dnsName } = to
   if (Object.keys(to).length !== 1) return undefined
   if (dnsName !== undefined) return question.followsNames ? isNamed(dnsName, question, isDenying) : undefined
+  if (nodeSelector !== undefined && !isReadable(nodeSelector)) return undefined
   if (nodeSelector !== undefined)
     return peer.kind === 'node' && selects(nodeSelector, nodeOf(objects, peer)?.metadata.labels)
   if (cidrSelector === undefined || prefixOf(cidrSelector) === undefined) return undefined

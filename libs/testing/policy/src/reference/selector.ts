@@ -14,3 +14,12 @@ export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
     return operator === 'NotIn' && (value === undefined || !values.includes(value))
   })
 }
+
+/** Whether it says anything: operators are four, and two of them have values. */
+export function isReadable({ matchExpressions = [] }: LabelSelector): boolean {
+  return matchExpressions.every(({ operator, values = [] }) =>
+    ['In', 'NotIn'].includes(operator)
+      ? values.length > 0
+      : ['Exists', 'DoesNotExist'].includes(operator) && values.length === 0,
+  )
+}
