@@ -51,6 +51,15 @@ describe.skipIf(missing)(`flags${missing === undefined ? '' : ` (${missing})`}`,
       )
   })
 
+  it('name addresses in any way to write them', async () => {
+    await createSubnet()
+    node.start(
+      ...['--allowed-source-addresses=192.0.2.99, 192.0.2.1', '--neighbor-ipv6-address=2001:DB8:0::0:2'],
+      ...['--allowed-source-ipv6-addresses=2001:DB8:0:0::1'],
+    )
+    await expect.poll(told).toEqual(both)
+  })
+
   it('leave health checks without metrics: --enable-metrics', async () => {
     for (const [isEnabled, status] of [
       [true, 200],

@@ -1,6 +1,7 @@
 import { BgpConfigInvalidError, familyOfText, sourceAddress } from '@kube-ovn/bgp'
 import type { Refused } from '@kube-ovn/errors'
 import type { SpeakerConfig } from './config.ts'
+import { canonical } from './neighbors.ts'
 
 type OwnAddressConfig = Pick<
   SpeakerConfig,
@@ -27,7 +28,8 @@ export class OwnAddresses {
     const isIpv4 = familyOfText(neighbor) === 'ipv4'
     const { allowedSourceAddresses, allowedSourceIpv6Addresses } = this.#config
     const allowed = isIpv4 ? allowedSourceAddresses : allowedSourceIpv6Addresses
-    if (allowed.length === 0 || allowed.includes(source)) return source
+    // The kernel has one way to write an address, users have several.
+    if (allowed.length === 0 || allowed.some((address) => canonical(address) === source)) return source
     throw new BgpConfigInvalidError({
       field: isIpv4 ? 'allowed-source-addresses' : 'allowed-source-ipv6-addresses',
       value: allowed.join(','),
