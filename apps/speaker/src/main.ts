@@ -1,4 +1,5 @@
-import { createLogger, processConfig, runUntilSignal } from '@kube-ovn/process'
+import { ignoredFlags } from '@kube-ovn/no-effect'
+import { createLogger, flagsInUse, processConfig, runUntilSignal } from '@kube-ovn/process'
 import { logMetrics, processRegistry } from '@kube-ovn/telemetry'
 import { command } from './config.ts'
 import { runSpeaker } from './speaker.ts'
@@ -12,4 +13,6 @@ const log = createLogger({
   onLine: logMetrics(registry).wrote,
   alsoToStderr: config.alsologtostderr || config.logtostderr,
 })
+const flags = ignoredFlags('speaker', flagsInUse(command, config))
+if (flags.length > 0) log.warn('flags without effect', { flags })
 await runUntilSignal(log, (signal) => runSpeaker(config, log, registry, signal))

@@ -1,7 +1,12 @@
 import { BgpSpeaker, dialTcp } from '@kube-ovn/bgp'
 import { silentLogger } from '@kube-ovn/log'
-import { flagsInUse, readConfig } from '@kube-ovn/process'
+import { missingFeatures, needless } from '@kube-ovn/no-effect'
+import { flagsInUse, readConfig, type ParsedConfig } from '@kube-ovn/process'
+import { secureServingSettings } from '@kube-ovn/serving'
 import { ManualClock } from '@kube-ovn/time'
+import { spawnSync } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { command, speakerOptions } from './config.ts'
 
@@ -71,10 +76,17 @@ const news = [
   ...['tls-cipher-suites', 'tls-max-version', 'tls-min-version'],
 ]
 
+const required = ['--cluster-as=65000', '--neighbor-as=65001', '--neighbor-address=192.0.2.9']
+
+type Config = Extract<ParsedConfig<(typeof command)['settings']>, { kind: 'config' }>['config']
+
+function configOf(flags: readonly string[], environment: Readonly<Record<string, string>> = {}): Config {
+  const parsed = readConfig(command, flags, environment)
+  return parsed.kind === 'help' ? expect.unreachable('nobody asked for help') : parsed.config
+}
+
 function valuesOf(flags: readonly string[]): ReadonlyMap<string, string> {
-  const parsed = readConfig(command, flags, {})
-  if (parsed.kind === 'help') expect.unreachable('nobody asked for help')
-  return new Map(flagsInUse(command, parsed.config).map(({ name, value }) => [name, value]))
+  return new Map(flagsInUse(command, configOf(flags)).map(({ name, value }) => [name, value]))
 }
 
 describe('flags of upstream', () => {
@@ -97,12 +109,36 @@ describe('flags of upstream', () => {
   })
 })
 
-const required = ['--cluster-as=65000', '--neighbor-as=65001', '--neighbor-address=192.0.2.9']
+describe('a flag', () => {
+  /** Where settings are declared, each of them stands once. */
+  const sources = globSync('*.ts', { cwd: import.meta.dirname, exclude: ['*.test.ts', '*fixture.ts'] })
+    .map((path) => readFileSync(join(import.meta.dirname, path), 'utf8'))
+    .join('\n')
+
+  it('is read, or listed among those without effect', () => {
+    const unread = flagsInUse(command, configOf([]))
+      .filter(({ key }) => !(key in secureServingSettings))
+      .filter(({ key }) => {
+        const declared = key in command.settings ? 1 : 0
+        return [...sources.matchAll(new RegExp(`\\b${key}\\b`, 'g'))].length === declared
+      })
+    const listed = [...missingFeatures, ...needless].flatMap(({ speakerFlags = [] }) => speakerFlags)
+    expect(listed.toSorted()).toEqual(unread.map(({ name }) => name).toSorted())
+  })
+
+  it('that has no effect is told of at the start', () => {
+    const main = join(import.meta.dirname, 'main.ts')
+    // It ends by itself, for it does not find the API server.
+    const args = [...required, '--node-name=node-1', '--grpc-port=50052', '--kubeconfig=/no/such/file']
+    const { stderr } = spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' })
+    const lines = stderr.split('\n').filter((line) => line.includes('flags without effect'))
+    expect(lines).toEqual([expect.stringContaining('--grpc-port=50052 has no effect: no GoBGP')])
+  })
+})
 
 function startOf(...flags: readonly string[]): BgpSpeaker {
-  const parsed = readConfig(command, [...required, ...flags], { NODE_NAME: 'node-1', POD_IPS: '192.0.2.1' })
-  if (parsed.kind === 'help') expect.unreachable('nobody asked for help')
-  return new BgpSpeaker(speakerOptions(parsed.config), {
+  const config = configOf([...required, ...flags], { NODE_NAME: 'node-1', POD_IPS: '192.0.2.1' })
+  return new BgpSpeaker(speakerOptions(config), {
     ...{ dial: dialTcp, clock: new ManualClock(), log: silentLogger, random: () => 0 },
   })
 }

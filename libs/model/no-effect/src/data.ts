@@ -1,5 +1,12 @@
+/** Flags, without the dashes before them, by the program that takes them. */
+export interface FlagsOfPrograms {
+  readonly controllerFlags?: readonly string[]
+  readonly agentFlags?: readonly string[]
+  readonly speakerFlags?: readonly string[]
+}
+
 /** Something that is not there yet, with everything that asks for it. */
-export interface MissingFeature {
+export interface MissingFeature extends FlagsOfPrograms {
   /** What "… is not there yet" makes a sentence of. */
   readonly name: string
   /** What is so until then, and what to do. */
@@ -12,8 +19,6 @@ export interface MissingFeature {
   readonly annotations?: Partial<Readonly<Record<AnnotatedKind, readonly string[]>>>
   /** Labels `ovn.kubernetes.io/…` of a Node, which ask for it when they are `true`. */
   readonly nodeLabels?: readonly string[]
-  readonly controllerFlags?: readonly string[]
-  readonly agentFlags?: readonly string[]
   /** Texts of annotations that ask for nothing, beside `0` and no text at all. */
   readonly unless?: Readonly<Record<string, string>>
   /** Values of the chart. A boolean that is on asks for it; anything else that differs from what is given here. */
@@ -155,18 +160,32 @@ type ResourceKind =
   | 'ProviderNetwork'
 
 /** Something without effect by which nothing is lost: there is nothing to tell. */
-export interface Needless {
+export interface Needless extends FlagsOfPrograms {
   /** Why. */
   readonly why: string
   readonly fields?: Partial<Readonly<Record<ResourceKind, readonly string[]>>>
   /** Annotations, without what stands before the slash. */
   readonly annotations?: Partial<Readonly<Record<AnnotatedKind | 'Namespace', readonly string[]>>>
-  readonly controllerFlags?: readonly string[]
-  readonly agentFlags?: readonly string[]
   readonly chartValues?: readonly string[]
   /** The flags are not told of at start: whoever installs the chart does not choose them. */
   readonly isUntold?: true
 }
+
+/** Of klog, which every program takes, and of upstream's own about its files. */
+const logFlags: readonly string[] = [
+  'log-perm',
+  'vmodule',
+  'log_dir',
+  'log_file_max_size',
+  'stderrthreshold',
+  'skip_headers',
+  'one_output',
+  'skip_log_headers',
+  'add_dir_header',
+  'log_backtrace_at',
+  'alsologtostderrthreshold',
+  'legacy_stderr_threshold_behavior',
+]
 
 export const needless: readonly Needless[] = [
   {
@@ -218,35 +237,13 @@ export const needless: readonly Needless[] = [
   },
   {
     why: 'Logs are lines of JSON on standard error, and in the file that log_file names',
-    controllerFlags: [
-      'log-perm',
-      'vmodule',
-      'log_dir',
-      'log_file_max_size',
-      'stderrthreshold',
-      'skip_headers',
-      'one_output',
-      'skip_log_headers',
-      'add_dir_header',
-      'log_backtrace_at',
-      'alsologtostderrthreshold',
-      'legacy_stderr_threshold_behavior',
-    ],
-    agentFlags: [
-      'log-perm',
-      'vmodule',
-      'logtostderr',
-      'log_dir',
-      'log_file_max_size',
-      'stderrthreshold',
-      'skip_headers',
-      'one_output',
-      'skip_log_headers',
-      'add_dir_header',
-      'log_backtrace_at',
-      'alsologtostderrthreshold',
-      'legacy_stderr_threshold_behavior',
-    ],
+    controllerFlags: logFlags,
+    agentFlags: [...logFlags, 'logtostderr'],
+    speakerFlags: logFlags,
+  },
+  {
+    why: 'No GoBGP is there to be asked; kubectl get bgppeers tells of sessions',
+    speakerFlags: ['grpc-host', 'grpc-port'],
   },
   {
     why: 'Work is batched, and follows changes',

@@ -1,6 +1,6 @@
 import { missingFeatures, needless } from './data.ts'
 
-export type Program = 'controller' | 'agent'
+export type Program = 'controller' | 'agent' | 'speaker'
 
 /** A flag as a program goes by it. */
 export interface GivenFlag {
@@ -15,7 +15,7 @@ export interface GivenFlag {
  * switched on by default for what is not there yet.
  */
 export function ignoredFlags(program: Program, given: readonly GivenFlag[]): readonly string[] {
-  const key = program === 'controller' ? 'controllerFlags' : 'agentFlags'
+  const key = `${program}Flags` as const
   const byName = new Map(given.map((flag) => [flag.name, flag]))
   function flagsOf(names: readonly string[], isTold: (flag: GivenFlag) => boolean): readonly GivenFlag[] {
     return names.flatMap((name) => byName.get(name) ?? []).filter(isTold)

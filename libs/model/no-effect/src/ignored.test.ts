@@ -72,6 +72,9 @@ describe('flags', () => {
     expect(ignoredFlags('agent', [flag('set-vxlan-tx-off', 'true', 'false')])).toEqual([
       '--set-vxlan-tx-off=true has no effect: the switch for the offload of VXLAN is not there yet; use ethtool on the node',
     ])
+    expect(ignoredFlags('speaker', [flag('grpc-port', '50052', '50051')])).toEqual([
+      '--grpc-port=50052 has no effect: no GoBGP is there to be asked; kubectl get bgppeers tells of sessions',
+    ])
   })
 })
 

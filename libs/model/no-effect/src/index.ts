@@ -1,5 +1,5 @@
 export { missingFeatures, needless } from './data.ts'
-export type { AnnotatedKind, MissingFeature, Needless } from './data.ts'
+export type { AnnotatedKind, FlagsOfPrograms, MissingFeature, Needless } from './data.ts'
 export { ignoredFlags } from './flags.ts'
 export type { GivenFlag, Program } from './flags.ts'
 export {

@@ -1,4 +1,4 @@
-import type { MissingFeature, Needless } from '@kube-ovn/no-effect'
+import type { FlagsOfPrograms, MissingFeature, Needless } from '@kube-ovn/no-effect'
 
 /** The part of the page of differences that tells what has no effect, in Markdown. */
 export function renderNoEffect(features: readonly MissingFeature[], needless: readonly Needless[]): string {
@@ -36,16 +36,12 @@ function listedNeedless({ fields = {}, annotations = {}, ...rest }: Needless): s
   ])
 }
 
-function flagParts({ controllerFlags, agentFlags }: Pick<MissingFeature, 'controllerFlags' | 'agentFlags'>) {
+function flagParts({ controllerFlags, agentFlags, speakerFlags }: FlagsOfPrograms): readonly string[] {
+  const dashed = (names: readonly string[] = []): readonly string[] => names.map((name) => `--${name}`)
   return [
-    part(
-      'controller',
-      controllerFlags?.map((name) => `--${name}`),
-    ),
-    part(
-      'agent',
-      agentFlags?.map((name) => `--${name}`),
-    ),
+    part('controller', dashed(controllerFlags)),
+    part('agent', dashed(agentFlags)),
+    part('speaker', dashed(speakerFlags)),
   ]
 }
 
