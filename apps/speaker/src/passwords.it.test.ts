@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { bgpPeerResource } from '@kube-ovn/kube-api'
 import { missingForGobgp } from '@kube-ovn/testing-bgp'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { own, SpeakerNode } from './speaker-fixture.ts'
+import { own, router, SpeakerNode } from './speaker-fixture.ts'
 
 const missing = missingForGobgp()
 const password = 'top-secret'
@@ -22,6 +22,14 @@ describe.skipIf(missing)(`passwords${missing === undefined ? '' : ` (${missing})
   })
   afterAll(() => rmSync(directory, { recursive: true }))
 
+  /** A file with both neighbours, each of which names that of its password. */
+  function neighborsFile(): string {
+    const file = join(directory, 'neighbors.json')
+    const neighbors = [router.ipv4, router.ipv6].map((address) => ({ address, passwordFile: path }))
+    writeFileSync(file, JSON.stringify(neighbors))
+    return file
+  }
+
   function warnings(): readonly unknown[] {
     return node.log.lines.filter(({ message }) => message === warning)
   }
@@ -37,6 +45,7 @@ describe.skipIf(missing)(`passwords${missing === undefined ? '' : ` (${missing})
   it.each([
     { how: 'of the flag of upstream, with a warning', flag: () => `--auth-password=${password}`, warned: 1 },
     { how: 'of a file', flag: () => `--auth-password-file=${path}`, warned: 0 },
+    { how: 'of a file of a neighbour', flag: () => `--neighbors-file=${neighborsFile()}`, warned: 0 },
   ])('sign sessions, $how, and are told to nobody', async ({ flag, warned }) => {
     await node.createSubnet('red', '10.16.0.0/16,fd00:10:16::/112', 'true')
     await node.restartRouter({ password })
