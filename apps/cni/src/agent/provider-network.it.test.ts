@@ -203,7 +203,17 @@ it('says what is wrong with an interface, and connects it when that is mended', 
   // What is wrong with another one keeps no NIC.
   await create('adrift', { defaultInterface: 'phys9' })
   await vi.waitFor(async () => expect((await marks('adrift')).problem).toContain('value=phys9'), 60_000)
-  for (const name of ['pier', 'rival']) await agent.api.client.remove(providerNetworkResource, { name })
+  const refused = expect.stringMatching(
+    /field=spec.defaultInterface value=phys1.*pier has this one/,
+  ) as string
+  const refusal = { type: 'Warning', reason: 'InitOVSBridgeFailed', message: refused }
+  await vi.waitFor(async () => expect(await eventsOf('rival')).toMatchObject([refusal]), 20_000)
+  // The next one has it by itself once it is free.
+  await agent.api.client.remove(providerNetworkResource, { name: 'pier' })
+  await until(() => marks('rival'), { ...none, ready: 'true', interface: 'phys1', mtu: '1450' })
+  expect(await has('br-rival')).toEqual(moved)
+  expect(await reachesGateway()).toBe(true)
+  await agent.api.client.remove(providerNetworkResource, { name: 'rival' })
   await until(() => marks('rival'), none)
   await until(() => has('phys1'), moved)
   await agent.api.client.remove(providerNetworkResource, { name: 'adrift' })
