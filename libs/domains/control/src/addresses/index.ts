@@ -16,7 +16,7 @@ export {
   subnetOfEip,
   writtenTypeOfEip,
 } from './eip-record.ts'
-export { addressesOfVip, subnetOfVip, vipNic, vipOwner } from './vip-record.ts'
+export { addressesOfVip, subnetOfVip, vipNic, vipOwner, writtenTypeOfVip } from './vip-record.ts'
 export {
   desiredSubnetAddress,
   holdSubnetAddress,

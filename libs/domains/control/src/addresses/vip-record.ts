@@ -23,3 +23,8 @@ export function subnetOfVip(vip: Vip, world: ControlWorld): string {
   const had = addressesOfVip(vip) === undefined ? undefined : vip.metadata.labels?.[vipLabel.subnet]
   return had !== undefined && world.attachments.get(had) !== undefined ? had : (vip.spec?.subnet ?? '')
 }
+
+/** What a Vip is for since it has addresses, whatever its specification was edited to since; empty where nobody said. */
+export function writtenTypeOfVip(vip: Vip): string {
+  return (addressesOfVip(vip) === undefined ? vip.spec?.type : vip.status?.type) ?? ''
+}

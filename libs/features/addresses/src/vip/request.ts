@@ -9,6 +9,7 @@ import {
   requestOf,
   vipNic,
   vipOwner,
+  writtenTypeOfVip,
 } from '@kube-ovn/domains-control/addresses'
 import { VipFixedError, VipInvalidError } from './errors.ts'
 
@@ -23,11 +24,10 @@ function isKnownType(type: string): type is KnownVipType {
 
 /** The type that a Vip is of: the one that it had when it got its addresses, or else the one it asks for. */
 export function typeOf(vip: Vip): KnownVipType {
-  const { metadata, spec, status } = vip
-  const value = addressesOfVip(vip) !== undefined ? (status?.type ?? '') : (spec?.type ?? '')
+  const value = writtenTypeOfVip(vip)
   if (isKnownType(value)) return value
   throw new VipInvalidError({
-    vip: metadata.name,
+    vip: vip.metadata.name,
     field: 'spec.type',
     value,
     cure: `write ${vipType.switchLb} or ${vipType.hostVm}, or leave it empty`,

@@ -4,6 +4,7 @@ import { contains, formatIp, type Ip } from '@kube-ovn/ip'
 import { kindOf, nameOf, type Owner } from '@kube-ovn/ipam'
 import { vipType, type SwitchLbRule } from '@kube-ovn/kube-api'
 import type { ControlWorld } from '@kube-ovn/domains-control'
+import { writtenTypeOfVip } from '@kube-ovn/domains-control/addresses'
 import type { RuleSource } from '@kube-ovn/domains-control/lb-rules'
 import { lbRuleKinds } from '@kube-ovn/domains-control/services'
 import { cidrsOf } from '@kube-ovn/domains-control/topology'
@@ -40,5 +41,6 @@ function vipProblem(ip: Ip, vpc: string, world: ControlWorld): KubeOvnError | un
 }
 
 function answers(owner: Owner, world: ControlWorld): boolean {
-  return kindOf(owner) === 'vip' && world.vips.get(nameOf(owner))?.spec?.type === vipType.switchLb
+  const vip = kindOf(owner) === 'vip' ? world.vips.get(nameOf(owner)) : undefined
+  return vip !== undefined && writtenTypeOfVip(vip) === vipType.switchLb
 }

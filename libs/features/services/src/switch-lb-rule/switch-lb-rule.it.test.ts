@@ -329,6 +329,13 @@ describe('an address inside of a subnet', () => {
     expect(ports.filter((name) => name.startsWith('answers'))).toEqual([])
     const toRouter = control.named('Logical_Switch_Port', 'ovn-default-ovn-cluster')
     expect(toRouter?.options['arp_proxy']).toBe('10.16.0.77 fd00:10:16::2')
+    // A Vip follows no edit of what it has.
+    await cluster.user.edit(vipResource, 'answers', { type: '' })
+    await control.settle()
+    expect(await statusOf()).toBe('default/slr-rule 80/TCP True Served')
+    expect(toRouter?.options).toEqual(
+      control.named('Logical_Switch_Port', 'ovn-default-ovn-cluster')?.options,
+    )
     await cluster.client.remove(vipResource, { name: 'answers' })
     await cluster.client.create(
       vipResource,
