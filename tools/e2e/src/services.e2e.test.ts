@@ -13,6 +13,7 @@ import {
   untilPod,
   untilPodsReady,
   upgradeChart,
+  waitForObjects,
   zoneLabel,
   type ApiObject,
   type Cluster,
@@ -361,6 +362,61 @@ describe('a Service', () => {
     await expect.poll(() => lookUp('names'), { timeout: 90_000 }).toEqual(behind.sort())
     const own = await cluster.api.call<ServiceObject>('GET', `/api/v1/namespaces/${namespace}/services/all`)
     await expect.poll(() => lookUp('elsewhere'), { timeout: 90_000 }).toEqual([...own.spec.clusterIPs].sort())
+  })
+})
+
+/** Addresses of choice: one of each family, or of one alone. */
+const chosen = {
+  berth: ['192.0.2.60', '2001:db8::60'],
+  'berth-of-ipv4': ['192.0.2.64'],
+  'berth-of-ipv6': ['2001:db8::66'],
+} as const
+
+/** Its backends listen only while they are asked something, and so are not to be asked how they are. */
+function rule(name: keyof typeof chosen, spec: object = {}): ApiObject {
+  const annotations = { 'ovn.kubernetes.io/service_health_check': 'false' }
+  const common = { namespace, selector: ['app:echo'], vip: chosen[name].join() }
+  return {
+    ...{ apiVersion: 'kubeovn.io/v1', kind: 'SwitchLBRule', metadata: { name, annotations } },
+    spec: { ...common, ports: ports.map((port) => ({ protocol: 'TCP', ...port })), ...spec },
+  } as ApiObject
+}
+
+describe('a SwitchLBRule', () => {
+  it('leads pods, which are seen as themselves, in its families, keeps whom it is to keep, and leads nobody when it is gone', async () => {
+    const rules = [
+      rule('berth', { sessionAffinity: 'ClientIP' }),
+      rule('berth-of-ipv4'),
+      rule('berth-of-ipv6'),
+    ]
+    const claims = Object.entries(chosen).map(([name, addresses]): Claim => {
+      const to = { to: `slr-${name}`, addresses }
+      return { from: [clients], ...to, expect: { source: 'own' }, isWanted: isEcho }
+    })
+    try {
+      await applyAll(cluster.api, rules)
+      for (const { to } of claims)
+        await waitForObjects<ServiceObject, true>(
+          cluster.api,
+          `/api/v1/namespaces/${namespace}/services?fieldSelector=metadata.name%3D${to}`,
+          `${to} is made`,
+          ([made]) => (made === undefined ? undefined : true),
+        )
+      const rows = await seen(claims)
+      expect(tally(rows)).toEqual(all(2 * 4, rows))
+      const [sticky = expect.unreachable()] = claims
+      const stays = async (): Promise<readonly string[]> =>
+        (await seen([sticky])).map(({ from, address, protocol, at }) =>
+          [from, address, protocol, at].join(' '),
+        )
+      const before = await stays()
+      for (let again = 0; again < 3; again++) expect(await stays()).toEqual(before)
+    } finally {
+      await deleteAll(cluster.api, rules)
+    }
+    const addresses = Object.values(chosen).flat()
+    const rows = await seen([{ from: [clients], to: 'all', addresses, expect: 'no-reach' }])
+    expect(tally(rows)).toEqual(all(2 * 4, rows))
   })
 })
 
