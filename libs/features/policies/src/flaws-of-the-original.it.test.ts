@@ -61,11 +61,13 @@ function matchesOf(control: Controller, group: string): readonly string[] {
 
 type Spec = NonNullable<NetworkPolicy['spec']>
 
-async function createPolicy(spec: Partial<Spec>): Promise<void> {
-  await cluster.client.create(networkPolicies, {
+function createPolicy(
+  spec: Partial<Spec>,
+  metadata = { name: 'web', namespace: 'shop' },
+): Promise<NetworkPolicy> {
+  return cluster.client.create(networkPolicies, {
     ...{ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' },
-    metadata: { name: 'web', namespace: 'shop' },
-    spec: { podSelector: {}, ...spec },
+    ...{ metadata, spec: { podSelector: {}, ...spec } },
   })
 }
 
@@ -206,6 +208,31 @@ describe('a NetworkPolicy', () => {
     await control.settle()
     // Nothing but its port.
     expect([(await cluster.costs()).transactions, acls()]).toEqual([1, before])
+  })
+
+  it('lets in none of a stranger that calls namespace and policy after its uid', async () => {
+    const fromOwn = { ingress: [{ from: [{ podSelector: {} }] }] }
+    await createPolicy({ podSelector: { matchLabels: { app: 'none' } } }, { name: 'a-b', namespace: 'shop' })
+    const { metadata } = await createPolicy(fromOwn, { name: 'a.b', namespace: 'shop' })
+    const [, start = '', end = ''] = /^(.*)-(.*)$/.exec(metadata.uid ?? '') ?? []
+    await cluster.client.create(namespaces, namespace({ name: end }))
+    await createPolicy(fromOwn, { name: `a.b.shop.${start}`, namespace: end })
+    for (const name of ['shop/web', `${end}/thief`]) await createPod(name)
+    await using control = await cluster.startSettled()
+    const members = control
+      .rows('Port_Group', 'name')
+      .filter(({ name }) => name.startsWith('a.b.shop'))
+      .map(({ name }) => [
+        control.portsOf('Port_Group', name),
+        addressesIn(control, `${name}.ingress.allow.IPv4.0`) ?? [],
+      ])
+    expect(members.toSorted()).toEqual(
+      [
+        [[], []],
+        [['web.shop'], [await addressOf('shop/web')]],
+        [[`thief.${end}`], [await addressOf(`${end}/thief`)]],
+      ].toSorted(),
+    )
   })
 
   it('has no set of what it had before: neither of no rule, nor of rules that are gone', async () => {

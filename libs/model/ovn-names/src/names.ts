@@ -150,9 +150,14 @@ export function networkPolicyGroupName(namespace: string, policy: string): strin
   return dotted(`${networkPolicyName(policy)}.${namespace}`)
 }
 
-/** The name of a group whose plain name somebody else has. @param uid of the object that it is for */
+/**
+ * The name of a group whose plain name somebody else has. Nothing that a user names has an underscore: who calls a namespace or a SecurityGroup after a
+ * uid has no group of that object.
+ *
+ * @param uid of the object that it is for
+ */
 export function uniqueGroupName(name: string, uid: string): string {
-  return dotted(`${name}.${uid}`)
+  return dotted(`${name}_${uid}`)
 }
 
 export type PolicyDirection = 'ingress' | 'egress'

@@ -68,7 +68,7 @@ it('restricts NICs in the networks that it names, and peers are addresses there'
   await cluster.client.create(multiNetworkPolicyResource, multi('storage'))
   await control.settle()
   const [[group = '', ports = []] = []] = Object.entries(groupsOf(control))
-  expect(group).toMatch(/^web\.shop\./)
+  expect(group).toMatch(/^web\.shop_/)
   expect(ports).toEqual([secondary('web')])
   const friend = await cluster.client.get(pods, { namespace: 'shop', name: 'friend' })
   const ofFriend = friend?.metadata.annotations?.[`${provider}.kubernetes.io/ip_address`]?.split(',')

@@ -259,13 +259,13 @@ describe('a NetworkPolicy', () => {
       expect.arrayContaining([
         { name: 'a.b.shop', policy: 'shop/a-b', node: undefined },
         {
-          name: expect.stringMatching(/^a\.b\.shop\.[0-9a-f.]{36}$/) as string,
+          name: expect.stringMatching(/^a\.b\.shop_[0-9a-f.]{36}$/) as string,
           policy: 'shop/a.b',
           node: undefined,
         },
         { name: 'node.n1', policy: 'node/n1', node: 'n1' },
         {
-          name: expect.stringMatching(/^node\.n1\.[0-9a-f.]{36}$/) as string,
+          name: expect.stringMatching(/^node\.n1_[0-9a-f.]{36}$/) as string,
           policy: 'n1/node',
           node: undefined,
         },

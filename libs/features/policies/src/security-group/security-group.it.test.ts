@@ -243,7 +243,7 @@ describe('a SecurityGroup', () => {
     await using control = await cluster.startSettled()
     const own = (await statusOf('a.b'))?.portGroup ?? ''
     expect((await statusOf('a-b'))?.portGroup).toBe('ovn.sg.a.b')
-    expect(own).toMatch(/^ovn\.sg\.a\.b\.[0-9a-f.]{36}$/)
+    expect(own).toMatch(/^ovn\.sg\.a\.b_[0-9a-f.]{36}$/)
     expect([control.portsOf('Port_Group', own), control.portsOf('Port_Group', 'ovn.sg.a.b')]).toEqual([
       ['a.shop'],
       [],
