@@ -95,9 +95,7 @@ it.each(['shared', 'per-service'] as const)(
     })
     // The same every time, unless somebody looks for what is not known yet.
     await fc.assert(property, {
-      ...(isDeep
-        ? { numRuns: 200 }
-        : { numRuns: 3, seed: 16 }),
+      ...(isDeep ? { numRuns: 200 } : { numRuns: 3, seed: 16 }),
       examples: [[[...tour]]],
       endOnFailure: true,
     })
