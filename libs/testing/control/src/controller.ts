@@ -211,6 +211,11 @@ export class Controller implements AsyncDisposable {
     await Promise.race([this.#settled(), this.#refused])
     // At once, before anything else happens.
     let left = this.#leftToDo()
+    // It is told late of what is gone without a word, since its definition may be: what that led to may have been seen only just now.
+    if (left.length > 0) {
+      await Promise.race([this.#settled(), this.#refused])
+      left = this.#leftToDo()
+    }
     // A time may have passed in between, which a timer is about to notice.
     if (left.length > 0 && (await this.#hasChangeWithin(patienceMs))) {
       await Promise.race([this.#settled(), this.#refused])
