@@ -7,8 +7,10 @@ import {
   findLeaks,
   installChart,
   installDns,
+  proxyModes,
   removeLeftovers,
   renderDifferences,
+  stacks,
   takeSnapshot,
   type ChartValues,
   type Cluster,
@@ -19,6 +21,29 @@ import { labOwner, leaveFree, removeFreeLabs, takeFreeLab, type ReadyLab } from 
 
 /** A lab that has an id of its own, which it keeps when others take it. */
 export type NamedTopology = WantedTopology & { readonly id: string }
+
+/**
+ * A lab as whoever runs the suites has chosen it: KUBE_OVN_PROXY_MODE has them run with kube-proxy in another mode, or without one, and
+ * KUBE_OVN_STACK with one family alone.
+ */
+export function chosenFor(topology: NamedTopology): NamedTopology {
+  const proxyMode = chosenOf('KUBE_OVN_PROXY_MODE', proxyModes)
+  const stack = chosenOf('KUBE_OVN_STACK', stacks)
+  return {
+    ...topology,
+    ...(proxyMode === undefined ? {} : { proxyMode }),
+    ...(stack === undefined ? {} : { stack }),
+  }
+}
+
+/** @throws if the variable says something else than one of these */
+function chosenOf<T extends string>(variable: string, all: readonly T[]): T | undefined {
+  const value = process.env[variable]
+  if (value === undefined || value === '') return undefined
+  const chosen = all.find((one) => one === value)
+  if (chosen === undefined) throw new Error(`${variable}=${value}: is none of ${all.join(', ')}`)
+  return chosen
+}
 
 /** What is there before the suites do anything. */
 export interface Preparation {

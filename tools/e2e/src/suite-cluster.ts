@@ -10,7 +10,7 @@ import {
 } from '@kube-ovn/lab'
 import type { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { givenKubeconfig, readStack } from './given-cluster.ts'
-import { closeReadyLab, openReadyLab, type NamedTopology, type Preparation } from './ready-lab.ts'
+import { chosenFor, closeReadyLab, openReadyLab, type NamedTopology, type Preparation } from './ready-lab.ts'
 
 /** A cluster with the product, as far as any cluster is alike. */
 export interface SuiteCluster extends AsyncDisposable {
@@ -39,7 +39,7 @@ export const givenProbeImage: string | undefined = process.env['KUBE_OVN_PROBE_I
  * @param preparation of a lab
  */
 export async function openSuiteCluster(
-  lab: NamedTopology,
+  topology: NamedTopology,
   preparation: Preparation = {},
 ): Promise<SuiteCluster> {
   if (givenKubeconfig !== undefined) {
@@ -57,13 +57,14 @@ export async function openSuiteCluster(
       },
     }
   }
-  const ready = await openReadyLab(lab, preparation)
+  const wanted = chosenFor(topology)
+  const ready = await openReadyLab(wanted, preparation)
   const { cluster } = ready
-  const { api, kubeconfig, topology } = cluster
+  const { api, kubeconfig } = cluster
   return {
     api,
     kubeconfig,
-    stack: topology.stack,
+    stack: cluster.topology.stack,
     lab: cluster,
     async bringProbe() {
       const image = readProbeImage()
@@ -72,6 +73,6 @@ export async function openSuiteCluster(
     },
     evidence: clusterEvidence(cluster),
     unexplainedRows: () => findUnexplainedRows(cluster),
-    [Symbol.asyncDispose]: () => closeReadyLab(lab, preparation, ready, true),
+    [Symbol.asyncDispose]: () => closeReadyLab(wanted, preparation, ready, true),
   }
 }

@@ -1,10 +1,10 @@
 import { leaveBundleOnFailure } from '@kube-ovn/testing-bundle'
 import { clusterEvidence, findLeaks, findUnexplainedRows, renderDifferences } from '@kube-ovn/lab'
-import type { Cluster, LabNode, Snapshot, Topology } from '@kube-ovn/lab'
+import type { Cluster, LabNode, Snapshot } from '@kube-ovn/lab'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { refuseUnexplainedRows } from './explained-rows.ts'
 import type { ReadyLab } from './free-labs.ts'
-import { closeReadyLab, openReadyLab, type NamedTopology, type Preparation } from './ready-lab.ts'
+import { chosenFor, closeReadyLab, openReadyLab, type NamedTopology, type Preparation } from './ready-lab.ts'
 
 /** The lab of the suites in one file. */
 export interface SuiteLab {
@@ -27,7 +27,7 @@ export function useSuiteLab(
   topology: NamedTopology,
   { hasLeakTest = false, ...preparation }: Preparation & { readonly hasLeakTest?: boolean } = {},
 ): SuiteLab {
-  const wanted = { ...topology, ...chosenProxyMode() }
+  const wanted = chosenFor(topology)
   let ready: ReadyLab | undefined
   let isSame = true
 
@@ -60,13 +60,6 @@ export function useSuiteLab(
     else await closeReadyLab(wanted, preparation, ready, isSame)
   })
   return lab
-}
-
-/** KUBE_OVN_PROXY_MODE has all suites run with kube-proxy in another mode, or without one. */
-function chosenProxyMode(): Pick<Partial<Topology>, 'proxyMode'> {
-  const modes = ['nftables', 'iptables', 'ipvs', 'none'] as const
-  const proxyMode = modes.find((mode) => mode === process.env['KUBE_OVN_PROXY_MODE'])
-  return proxyMode === undefined ? {} : { proxyMode }
 }
 
 function existing<T>(thing: T | undefined): T {

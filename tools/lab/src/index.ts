@@ -40,7 +40,7 @@ export {
 } from './cluster/topology.ts'
 export { runKubernetesSpecs, type SpecOutcome, type SpecSelection } from './conformance.ts'
 export { runPolicySuite } from './policy-conformance.ts'
-export { presets } from './cluster/topology-file.ts'
+export { presets, proxyModes, stacks } from './cluster/topology-file.ts'
 export {
   chartNamespace,
   installChart,

@@ -43,7 +43,8 @@ export const presets: Readonly<Record<string, DescribedTopology>> = {
   multus: { hasNetworkAttachments: true },
 }
 
-const proxyModes: readonly Topology['proxyMode'][] = ['nftables', 'iptables', 'ipvs', 'none']
+/** The modes of kube-proxy, and none of it. */
+export const proxyModes: readonly Topology['proxyMode'][] = ['nftables', 'iptables', 'ipvs', 'none']
 export const stacks: readonly Stack[] = ['dual', 'ipv4', 'ipv6']
 export const podNetworks: readonly PodNetwork[] = ['kube-ovn', 'bridge']
 export const routingDaemons: readonly RoutingDaemon[] = ['frr', 'bird']
