@@ -31,11 +31,11 @@ export async function flowsHeldDuring(
   await untilRolledOut(cluster.api, 'deployments', namespace, name)
   const seen = new Set<string>()
   const questions = questionsTo(cluster, served.clients, served.addresses)
-  // Of both families.
+  // Of each family.
   await eventually('new flows come to all backends', async () => {
     for (const outcome of await askHere(questions))
       if (outcome.kind === 'reached' && outcome.seen?.at !== undefined) seen.add(outcome.seen.at)
-    return seen.size === 2 * many ? true : undefined
+    return seen.size === served.addresses.length * many ? true : undefined
   })
   await happen()
   const before = talks.map(({ answered }) => answered)

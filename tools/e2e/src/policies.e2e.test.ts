@@ -36,38 +36,39 @@ const lab = useSuiteLab(
 
 beforeAll(async () => {
   ;({ cluster } = lab)
-  await applyAll(cluster.api, readExample('01-two-subnets', 'dual'))
+  await applyAll(cluster.api, readExample('01-two-subnets', cluster.topology.stack))
   await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
   await untilPodsReady(cluster.api, 'stock', 'app=db', 3)
 })
 
 afterAll(async () => {
-  await deleteAll(cluster.api, readExample('01-two-subnets', 'dual'))
+  await deleteAll(cluster.api, readExample('01-two-subnets', cluster.topology.stack))
 })
 
-describe('packets under NetworkPolicies, in both families,', () => networkPolicies(() => cluster))
+describe('packets under NetworkPolicies, in each family,', () => networkPolicies(() => cluster))
 
-describe('packets under EgressFirewalls, in both families,', () => egressFirewalls(() => cluster))
+describe('packets under EgressFirewalls, in each family,', () => egressFirewalls(() => cluster))
 
-describe('packets under policies with names of DNS, in both families,', () => domainNames(() => cluster))
+describe('packets under policies with names of DNS, in each family,', () => domainNames(() => cluster))
 
-describe('packets under security groups, in both families,', () => securityGroups(() => cluster))
+describe('packets under security groups, in each family,', () => securityGroups(() => cluster))
 
-describe('packets under policies of administrators, in both families,', () => adminPolicies(() => cluster))
+describe('packets under policies of administrators, in each family,', () => adminPolicies(() => cluster))
 
-describe('samples of packets, in both families,', () => samples(() => cluster))
+describe('samples of packets, in each family,', () => samples(() => cluster))
 
-describe('packets in random worlds, in both families,', () => worlds(() => cluster))
+describe('packets in random worlds, in each family,', () => worlds(() => cluster))
 
 it('does what the example says', async () => {
   const name = '40-admin-policies'
   const check = exampleChecks[name]
   if (check === undefined) return expect.unreachable()
-  const objects = readExample(name, 'dual')
+  const { stack } = cluster.topology
+  const objects = readExample(name, stack)
   try {
     await applyAll(cluster.api, objects)
     const { api, kubeconfig } = cluster
-    await check({ api, kubeconfig, stack: 'dual' }, objects)
+    await check({ api, kubeconfig, stack }, objects)
   } finally {
     await deleteAll(cluster.api, objects)
   }

@@ -181,8 +181,9 @@ export async function stickyVisits(cluster: Cluster, namespace: string, seconds:
     async () => {
       for (const outcome of await askHere(others)) seen.add(backendOf(outcome))
       await visit()
-      // Of both families.
-      return [...seen].filter((at) => !before.includes(at)).length >= many ? true : undefined
+      // Of each family, so that half of them all are others than before.
+      const further = [...seen].filter((at) => !before.includes(at))
+      return further.length >= (served.addresses.length * many) / 2 ? true : undefined
     },
     { timeoutMs: 90_000 },
   )

@@ -56,7 +56,14 @@ export { missingForIpvs } from './machine-check.ts'
 export { describeError } from './describe-error.ts'
 export { ApiError, LabTimeoutError } from './errors.ts'
 export { ApiClient, type ApiObject } from './kubernetes/client.ts'
-export { applyAll, deleteAll, listExamples, parseManifests, readExample } from './kubernetes/manifests.ts'
+export {
+  applyAll,
+  deleteAll,
+  listExamples,
+  parseManifests,
+  readExample,
+  withinStack,
+} from './kubernetes/manifests.ts'
 export { furtherNetwork } from './kubernetes/further-network.ts'
 export { idlePod } from './kubernetes/idle-pod.ts'
 export {

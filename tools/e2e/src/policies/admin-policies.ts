@@ -53,7 +53,7 @@ export function adminPolicies(cluster: () => Cluster): void {
       await applyAll(cluster().api, [allow])
       await expectClaims(cluster(), 'the administrator lets it in, on the port alone', [
         { ...entered },
-        { from: stock, to: shop, by: ['ping'], families: ['ipv4'], ...blocked },
+        { from: stock, to: shop, by: ['ping'], ...blocked },
       ])
       await deleteAll(cluster().api, [allow])
       await expectClaims(cluster(), 'without it stock is kept off again', [{ ...entered, ...blocked }])

@@ -2,6 +2,7 @@ import {
   applyAll,
   deleteAll,
   eventually,
+  ofStack,
   renderMatrix,
   runMatrix,
   type ApiObject,
@@ -25,16 +26,26 @@ export const blocked = { expect: 'no-reach' } as const
 /** How long the answer to a question may take that another round asks again if it was on its way for longer. */
 const timeoutMs = 1500
 
-/** Claims hold as soon as what was written has come to all nodes; if they never do, what is not so is told as text. */
+/**
+ * Claims hold as soon as what was written has come to all nodes; if they never do, what is not so is told as text.
+ *
+ * @throws Error if one of them asks nobody in a family that it is about, by default those of the cluster: that would hold whatever happens
+ */
 export async function expectClaims(
   cluster: Cluster,
   what: string,
   rules: readonly MatrixRuleInput[],
   isWanted = isAsExpected,
 ): Promise<void> {
+  const own = ofStack(cluster.topology.stack, { ipv4: 'ipv4', ipv6: 'ipv6' })
+  const named = rules.map((rule, index) => ({ ...rule, name: `${what}, ${index + 1}` }))
+  const wanted = named.flatMap(({ name, families = own }) => families.map((family) => `${name}: ${family}`))
   let wrong: readonly MatrixRow[] = []
   await eventually(what, async () => {
-    const { rows } = await runMatrix(cluster, rules, { timeoutMs })
+    const { rows } = await runMatrix(cluster, named, { timeoutMs })
+    const asked = new Set(rows.map(({ rule, family }) => `${rule}: ${family}`))
+    const unasked = wanted.filter((name) => !asked.has(name))
+    if (unasked.length > 0) throw new Error(`nobody is asked: ${unasked.join(', ')}`)
     wrong = rows.filter((row) => !isWanted(row))
     return wrong.length === 0 ? true : undefined
   }).catch((error: unknown) => {

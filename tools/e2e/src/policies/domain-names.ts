@@ -26,12 +26,14 @@ const mirror = {
   apiVersion: 'v1',
   kind: 'Service',
   metadata: { name: 'mirror', namespace: 'stock' },
-  spec: { clusterIP: 'None', ipFamilyPolicy: 'RequireDualStack', ports: [{ port: firstPort }] },
+  spec: { clusterIP: 'None', ipFamilyPolicy: 'PreferDualStack', ports: [{ port: firstPort }] },
 } as ApiObject
 
 /** What the name server answers for the name from now on. */
 function answering(addresses: readonly string[]): readonly ApiObject[] {
-  return [4, 6].map((family) => ({
+  const of = (family: number) => addresses.filter((address) => address.includes(':') === (family === 6))
+  const given = [4, 6].filter((family) => of(family).length > 0)
+  return given.map((family) => ({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: {
@@ -40,7 +42,7 @@ function answering(addresses: readonly string[]): readonly ApiObject[] {
       labels: { 'kubernetes.io/service-name': 'mirror' },
     },
     addressType: `IPv${family}`,
-    endpoints: [{ addresses: addresses.filter((address) => address.includes(':') === (family === 6)) }],
+    endpoints: [{ addresses: of(family) }],
     ports: [{ port: firstPort, protocol: 'TCP' }],
   }))
 }
@@ -119,8 +121,9 @@ export function domainNames(lab: () => Cluster): void {
     const cluster = lab()
     const [pod] = await untilPodsReady(cluster.api, 'shop', 'app=web', 3)
     if (pod === undefined) return expect.unreachable()
-    const before = ofStack('dual', cluster.outside.addresses)
-    const after = ofStack('dual', worldAddress)
+    const { stack } = cluster.topology
+    const before = ofStack(stack, cluster.outside.addresses)
+    const after = ofStack(stack, worldAddress)
     await using _world = await beTheWorld(cluster)
     const reached = async (): Promise<readonly string[]> => {
       const outcomes = await askHere(
@@ -147,7 +150,7 @@ export function domainNames(lab: () => Cluster): void {
     }
     const untilAnswered = (wanted: readonly string[]): Promise<ResolvedAddresses> =>
       eventually(`the name stands for ${wanted.join()}`, async () => {
-        const given = await resolveAt(placeOf(cluster, pod), name).catch(() => [])
+        const given = await resolveAt(placeOf(cluster, pod), name, stack).catch(() => [])
         return given.map(({ address }) => address).join() === wanted.join() ? given : undefined
       })
     await untilReached([...before, ...after])

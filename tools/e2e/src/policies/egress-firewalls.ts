@@ -2,8 +2,6 @@ import {
   applyAll,
   ofStack,
   ovnCentral,
-  placeOf,
-  startPing,
   untilPodsReady,
   waitForObjects,
   type ApiObject,
@@ -43,6 +41,7 @@ const toOutside = asked(shop, ['outside'], firstPort)
 /** Where pods may go outside of the cluster by EgressFirewalls. */
 export function egressFirewalls(lab: () => Cluster): void {
   const expectSeen = (what: string, rules: readonly MatrixRuleInput[]) => expectClaims(lab(), what, rules)
+  const outside = () => ofStack(lab().topology.stack, lab().outside.addresses)
   const untilTold = (status: string) =>
     waitForObjects<Firewall, Firewall>(
       lab().api,
@@ -68,7 +67,7 @@ export function egressFirewalls(lab: () => Cluster): void {
   })
 
   it('are decided by the first rule that is about their destination and port', async () => {
-    const addresses = ofStack('dual', lab().outside.addresses)
+    const addresses = outside()
     const allowed = addresses.map((address): Rule => {
       const to = { cidrSelector: `${address}/${address.includes(':') ? 128 : 32}` }
       return { type: 'Allow', to, ports: [{ protocol: 'TCP', port: firstPort }] }
@@ -93,8 +92,7 @@ export function egressFirewalls(lab: () => Cluster): void {
   it('end with the denial of what they are for, those of connections as well', async () => {
     const pods = await untilPodsReady(lab().api, 'shop', 'app=web', 3)
     const central = await ovnCentral(lab())
-    const pings = pods.map((pod) => startPing(placeOf(lab(), pod), lab().outside.addresses.ipv4))
-    await Promise.all(pings.map((ping) => ping.started()))
+    const pings = await startPings(lab(), pods, outside())
     await during(lab(), [firewall()], async () => {
       await untilTold(applied)
       await untilEdited(central, 'egress_firewall.shop', () => applyAll(lab().api, [firewall(...denied)]))
@@ -116,7 +114,11 @@ export function egressFirewalls(lab: () => Cluster): void {
     await expectNoneBegin(lab(), {
       open: firewall({ type: 'Allow', ...nodes }, ...denied),
       closed: firewall({ type: 'Deny', ...nodes }, ...denied),
-      ...{ group: 'egress_firewall.shop', from: pods, addresses: ofStack('dual', node.kubernetes) },
+      ...{
+        group: 'egress_firewall.shop',
+        from: pods,
+        addresses: ofStack(lab().topology.stack, node.kubernetes),
+      },
       // Somebody is there, for any who ask.
       port: kubeletPort,
       claims: [refused(asked(shop, ['nodes'], firstPort)), left],
@@ -126,7 +128,7 @@ export function egressFirewalls(lab: () => Cluster): void {
   it('that stay allowed pass while a firewall is edited, all of them', async () => {
     const pods = await untilPodsReady(lab().api, 'shop', 'app=web', 3)
     const central = await ovnCentral(lab())
-    const addresses = ofStack('dual', lab().outside.addresses)
+    const addresses = outside()
     const allowed = addresses.map((address): Rule => ({
       ...{ type: 'Allow', to: { cidrSelector: `${address}/${address.includes(':') ? 128 : 32}` } },
     }))

@@ -2,12 +2,14 @@ import {
   applyAll,
   deleteAll,
   idlePod,
+  ofStack,
   readExample,
   untilPodsReady,
   waitForObjects,
   type ApiObject,
   type Cluster,
   type MatrixRuleInput,
+  type Stack,
 } from '@kube-ovn/lab'
 import { describe, it } from 'vitest'
 import { both } from './group-rules.ts'
@@ -23,25 +25,29 @@ function kubeOvn(kind: string, name: string, spec: object): ApiObject {
 }
 
 /** Networks with a namespace of their name that pods are in. */
-const networks: readonly (readonly [what: string, namespace: string, objects: () => readonly ApiObject[]])[] =
+const networks: readonly (readonly [
+  what: string,
+  namespace: string,
+  objects: (stack: Stack) => readonly ApiObject[],
+])[] = [
   [
-    [
-      'an underlay',
-      'wharf',
-      () => readExample('20-underlay', 'dual').filter(({ kind }) => kind !== 'DaemonSet'),
+    'an underlay',
+    'wharf',
+    (stack) => readExample('20-underlay', stack).filter(({ kind }) => kind !== 'DaemonSet'),
+  ],
+  [
+    'a VPC of its own',
+    'cove',
+    (stack) => [
+      kubeOvn('Vpc', 'coast', { namespaces: ['cove'] }),
+      kubeOvn('Subnet', 'cove', {
+        ...{ vpc: 'coast', namespaces: ['cove'] },
+        cidrBlock: ofStack(stack, { ipv4: '10.46.0.0/24', ipv6: 'fd00:10:46::/112' }).join(),
+      }),
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'cove' } },
     ],
-    [
-      'a VPC of its own',
-      'cove',
-      () => [
-        kubeOvn('Vpc', 'coast', { namespaces: ['cove'] }),
-        kubeOvn('Subnet', 'cove', {
-          ...{ vpc: 'coast', namespaces: ['cove'], cidrBlock: '10.46.0.0/24,fd00:10:46::/112' },
-        }),
-        { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'cove' } },
-      ],
-    ],
-  ]
+  ],
+]
 
 const ofGuests = { remoteType: 'securityGroup', remoteAddress: '', remoteSecurityGroup: 'guests' }
 const atOpenPort = { protocol: 'tcp', portRangeMin: openPort, portRangeMax: openPort }
@@ -125,7 +131,7 @@ export function policiesOfFurtherNetworks(lab: () => Cluster): void {
 
     const own = (): readonly ApiObject[] => [
       ...groups,
-      ...objectsOf(),
+      ...objectsOf(lab().topology.stack),
       ...[pod('server', 'node-1'), pod('friend', 'node-1'), pod('stranger', 'node-2')],
       ...[pod('host', 'node-1', 'hosts'), pod('guest', 'node-2', 'guests')],
     ]

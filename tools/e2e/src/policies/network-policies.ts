@@ -31,7 +31,7 @@ import {
   type Party,
 } from './people.ts'
 import {
-  addressOf,
+  addressLike,
   endPod,
   expectNoneLost,
   isReached,
@@ -167,9 +167,9 @@ export function networkPolicies(lab: () => Cluster): void {
   it('come from blocks of addresses but for what is excepted', async () => {
     const [pod] = await podsOf('village', 'mood=bad', 1)
     if (pod === undefined) return expect.unreachable()
-    const from = ([4, 6] as const).map((family) => {
-      const [cidr, length] = family === 4 ? ['0.0.0.0/0', 32] : ['::/0', 128]
-      return { ipBlock: { cidr, except: [`${addressOf(pod, family)}/${length}`] } }
+    const from = addressesOfPod(pod).map((address) => {
+      const [cidr, length] = address.includes(':') ? ['::/0', 128] : ['0.0.0.0/0', 32]
+      return { ipBlock: { cidr, except: [`${address}/${length}`] } }
     })
     await expectUnder([policy('town', 'blocks', ingress({ from }))], 'all but one come in', [
       asked([...guest1, ...stock], till1, firstPort),
@@ -263,7 +263,7 @@ export function networkPolicies(lab: () => Cluster): void {
       await eventually('the policy holds', async () =>
         (await isReached(other, closing, to, firstPort)).includes(true) ? undefined : true,
       )
-      expect(await isReached(from, closing, to, firstPort)).toEqual([true, true])
+      expect(await isReached(from, closing, to, firstPort)).toEqual(addressesOfPod(closing).map(() => true))
     })
     for (const pod of [leaver, closing]) endPod(pod)
     await Promise.all(pods.map((pod) => takeDownPod(cluster.api, pod)))
@@ -274,8 +274,10 @@ export function networkPolicies(lab: () => Cluster): void {
     const [[web], dbs] = await Promise.all([podsOf('shop', 'app=web', 3), podsOf('stock', 'app=db', 3)])
     const db = dbs[0]
     if (web === undefined || db === undefined) return expect.unreachable()
+    const addresses = newAddresses(cluster.topology.stack)
     const pod = newcomer(
-      [4, 6].map((family) => [addressOf(web, family as 4 | 6), addressOf(db, family as 4 | 6)] as const),
+      addresses,
+      addresses.map((one) => [addressLike(one, web), addressLike(one, db)] as const),
     )
     const to = [{ namespaceSelector: named('stock') }]
     const rules = policy('shop', 'newcomers', {
@@ -285,10 +287,10 @@ export function networkPolicies(lab: () => Cluster): void {
     })
     await during(cluster, [rules], async () => {
       await untilInEffect(await ovnCentral(cluster))
-      const pings = dbs.map((from) => startPing(placeOf(cluster, from), newAddresses[0]))
+      const pings = dbs.map((from) => startPing(placeOf(cluster, from), addresses[0] ?? ''))
       using knocking = new DisposableStack()
       const opened = dbs.flatMap((from) =>
-        newAddresses.map((address) => knockAt(cluster, from, address, knocking)),
+        addresses.map((address) => knockAt(cluster, from, address, knocking)),
       )
       await Promise.all(pings.map((ping) => ping.started()))
       await applyAll(cluster.api, [pod])
@@ -300,7 +302,7 @@ export function networkPolicies(lab: () => Cluster): void {
       const losses = await Promise.all(pings.map((ping) => ping.stop()))
       expect(losses.map(({ sent, lost }) => sent - lost.length)).toEqual(dbs.map(() => 0))
       expect(opened.map(({ times }) => times)).toEqual(opened.map(() => 0))
-      expect(ready?.status?.podIPs?.map(({ ip }) => ip)).toEqual(newAddresses)
+      expect(ready?.status?.podIPs?.map(({ ip }) => ip)).toEqual(addresses)
       await deleteAll(cluster.api, [rules])
       // What knocked would have found it.
       await untilAllOpen(opened)

@@ -1,11 +1,16 @@
-import type { ApiObject } from '@kube-ovn/lab'
+import { ofStack, type ApiObject, type Stack } from '@kube-ovn/lab'
 import { port } from './claims.ts'
 
 /** Addresses of the newcomer, which are known before it is there. */
-export const newAddresses = ['10.17.99.9', 'fd00:10:17::6309'] as const
+export function newAddresses(stack: Stack): readonly string[] {
+  return ofStack(stack, { ipv4: '10.17.99.9', ipv6: 'fd00:10:17::6309' })
+}
 
 /** A pod with addresses that are known before it is there: it serves once it found that it can ask some, and could not ask others. */
-export function newcomer(pairs: readonly (readonly [forbidden: string, allowed: string])[]): ApiObject {
+export function newcomer(
+  addresses: readonly string[],
+  pairs: readonly (readonly [forbidden: string, allowed: string])[],
+): ApiObject {
   const url = (address: string) => `http://${address.includes(':') ? `[${address}]` : address}:${port}/`
   const fetched = (address: string, seconds: number) =>
     `busybox wget -q -T ${seconds} -O /dev/null ${url(address)}`
@@ -16,7 +21,7 @@ export function newcomer(pairs: readonly (readonly [forbidden: string, allowed: 
     ...pairs.map(([, allowed]) => `${fetched(allowed, 20)} || exit 2`),
     `exec busybox httpd -f -p ${port} -h /tmp`,
   ].join('\n')
-  const annotations = { 'ovn.kubernetes.io/ip_address': newAddresses.join(',') }
+  const annotations = { 'ovn.kubernetes.io/ip_address': addresses.join(',') }
   return {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -15,10 +15,11 @@ import {
 } from '@kube-ovn/lab'
 import { expect } from 'vitest'
 
-/** An address of a pod. */
-export function addressOf(pod: PodObject, family: 4 | 6): string {
-  const found = addressesOfPod(pod).find((address) => address.includes(':') === (family === 6))
-  if (found === undefined) throw new Error(`pod ${pod.metadata.name} has no address of IPv${family}`)
+/** The address of a pod that has the family of another one. */
+export function addressLike(other: string, pod: PodObject): string {
+  const found = addressesOfPod(pod).find((address) => address.includes(':') === other.includes(':'))
+  if (found === undefined)
+    throw new Error(`pod ${pod.metadata.name} has no address of the family of ${other}`)
   return found
 }
 
@@ -69,7 +70,7 @@ export function endPod(pod: PodObject): void {
   for (const pid of podProcesses(pod.metadata.uid ?? '').slice(1)) process.kill(pid, 'SIGKILL')
 }
 
-/** Whether a port of a pod that is known answers, of both families, from the network of another. */
+/** Whether a port of a pod that is known answers, at each of its addresses, from the network of another. */
 export async function isReached(
   from: Place,
   to: PodObject,
