@@ -13,6 +13,7 @@ import {
   runAt,
   takeDownPod,
   untilPodsReady,
+  withinStack,
   type ApiObject,
   type Cluster,
   type PodObject,
@@ -26,15 +27,15 @@ const vpcs = '/apis/kubeovn.io/v1/vpcs'
 const vpc = 'edits'
 
 /** What a host behind two routers of the custom VPC is called by, which no Subnet has. */
-export const behind = { v4: '10.47.9.1', v6: 'fd00:10:47:9::1' }
+export const behind = { ipv4: '10.47.9.1', ipv6: 'fd00:10:47:9::1' }
 
 export const prefixes = {
-  home: { v4: '10.47.0.0/24', v6: 'fd00:10:47::/120' },
-  friend: { v4: '10.47.1.0/24', v6: 'fd00:10:47:1::/120' },
-  stranger: { v4: '10.47.2.0/24', v6: 'fd00:10:47:2::/120' },
-  left: { v4: '10.47.3.0/24', v6: 'fd00:10:47:3::/120' },
-  right: { v4: '10.47.4.0/24', v6: 'fd00:10:47:4::/120' },
-  centre: { v4: '10.47.5.0/24', v6: 'fd00:10:47:5::/120' },
+  home: { ipv4: '10.47.0.0/24', ipv6: 'fd00:10:47::/120' },
+  friend: { ipv4: '10.47.1.0/24', ipv6: 'fd00:10:47:1::/120' },
+  stranger: { ipv4: '10.47.2.0/24', ipv6: 'fd00:10:47:2::/120' },
+  left: { ipv4: '10.47.3.0/24', ipv6: 'fd00:10:47:3::/120' },
+  right: { ipv4: '10.47.4.0/24', ipv6: 'fd00:10:47:4::/120' },
+  centre: { ipv4: '10.47.5.0/24', ipv6: 'fd00:10:47:5::/120' },
 } as const
 
 type Name = keyof typeof prefixes
@@ -68,7 +69,11 @@ export class EditedNetworks {
   }
 
   static async create(cluster: Cluster): Promise<EditedNetworks> {
-    await applyAll(cluster.api, networks)
+    const { stack } = cluster.topology
+    await applyAll(
+      cluster.api,
+      networks.map((object) => withinStack(object, stack)),
+    )
     const names = cluster.nodes.map(({ name }) => name)
     await applyAll(
       cluster.api,
@@ -77,7 +82,7 @@ export class EditedNetworks {
     const pods = await untilPodsReady(cluster.api, namespace, 'app=resident', Object.keys(residents).length)
     const made = new EditedNetworks(cluster, new Map(pods.map((pod) => [pod.metadata.name, pod])))
     for (const router of ['right-1', 'right-2'])
-      for (const address of Object.values(behind))
+      for (const address of ofStack(stack, behind))
         await runAt(made.placeOf(router), ['ip', 'address', 'add', address, 'dev', 'lo'])
     // Flows of nodes follow pods that are Ready.
     await Promise.all(
@@ -161,10 +166,10 @@ export class EditedNetworks {
     })
   }
 
-  /** Who answered a pod at the address that no Subnet has, in either family, when asked so many times; `nobody` among them where one got no answer. */
+  /** Who answered a pod at the address that no Subnet has, in each family, when asked so many times; `nobody` among them where one got no answer. */
   async behindAnswers(pod: string, times: number): Promise<readonly string[]> {
     const pages = await Promise.all(
-      Object.values(behind).flatMap((address) =>
+      ofStack(this.#cluster.topology.stack, behind).flatMap((address) =>
         Array.from({ length: times }, async () => {
           const page = await fetchText(this.placeOf(pod), address, servedPort)
           return `${address} ${page ?? 'nobody'}`
@@ -199,13 +204,13 @@ const networks: readonly ApiObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
   { apiVersion: 'kubeovn.io/v1', kind: 'Vpc', metadata: { name: vpc } },
   ...Object.entries(prefixes).map(
-    ([name, { v4, v6 }]): ApiObject =>
+    ([name, { ipv4, ipv6 }]): ApiObject =>
       ({
         apiVersion: 'kubeovn.io/v1',
         kind: 'Subnet',
         metadata: { name: subnetName(name as Name) },
         spec: {
-          cidrBlock: `${v4},${v6}`,
+          cidrBlock: `${ipv4},${ipv6}`,
           ...(apart.includes(name as Name) ? { vpc } : { natOutgoing: true }),
         },
       }) as ApiObject,

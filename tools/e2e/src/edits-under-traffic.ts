@@ -15,20 +15,32 @@ const followMs = 1_000
 const patience = { timeout: 60_000, interval: 200 }
 const limit = 300_000
 
-const stranger = Object.values(prefixes.stranger)
-const friend = Object.values(prefixes.friend)
-
 /** Tests what edits of subnets and VPCs do to packets that they are about, and that they do nothing to others. */
 export function testEditsUnderTraffic(lab: SuiteLab): void {
   let cluster: Cluster
   let networks: EditedNetworks
+  /** Of these Subnets. */
+  let stranger: readonly string[]
+  let friend: readonly string[]
 
   beforeAll(async () => {
     ;({ cluster } = lab)
+    stranger = inStack(prefixes.stranger)
+    friend = inStack(prefixes.friend)
     networks = await EditedNetworks.create(cluster)
   })
 
   afterAll(() => networks.delete())
+
+  /** Those of the families that the cluster has. */
+  function inStack(pair: Parameters<typeof ofStack>[1]): readonly string[] {
+    return ofStack(cluster.topology.stack, pair)
+  }
+
+  /** What is seen in each family when it is the same in all. */
+  function inEach(value: string): readonly string[] {
+    return inStack({ ipv4: value, ipv6: value })
+  }
 
   /** What was lost meanwhile of what no edit forbids, as text. Of what is forbidden for a while something must be lost, too. */
   async function lostDuring(
@@ -51,7 +63,7 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
   }
 
   async function untilSees(pod: string, outcome: string): Promise<void> {
-    await expect.poll(() => networks.gateAnswers(pod), patience).toEqual([outcome, outcome])
+    await expect.poll(() => networks.gateAnswers(pod), patience).toEqual(inEach(outcome))
   }
 
   async function untilStrangerSees(outcome: string): Promise<void> {
@@ -59,7 +71,7 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
   }
 
   async function untilLeavesBy(pod: string, node: string): Promise<void> {
-    await expect.poll(() => networks.leavesBy(pod), patience).toEqual([node, node])
+    await expect.poll(() => networks.leavesBy(pod), patience).toEqual(inEach(node))
   }
 
   async function untilBehindAnswers(...names: readonly string[]): Promise<void> {
@@ -68,7 +80,7 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
 
   /** Until all of some are who answers a pod at the address that no Subnet has, and nobody else. */
   async function untilAnswered(pod: string, ...names: readonly string[]): Promise<void> {
-    const wanted = Object.values(behind).flatMap((address) => names.map((name) => `${address} ${name}`))
+    const wanted = inStack(behind).flatMap((address) => names.map((name) => `${address} ${name}`))
     await expect
       .poll(() => networks.behindAnswers(pod, names.length * 8), patience)
       .toEqual(wanted.toSorted())
@@ -121,7 +133,7 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
     // What stays in the cluster keeps its source, whatever the edits of its Subnet.
     const paths = [...networks.paths(), ...networks.strangerPaths()]
     const [, second = ''] = cluster.nodes.map(({ name }) => name)
-    const outside = ofStack('dual', cluster.outside.addresses)
+    const outside = inStack(cluster.outside.addresses)
     const lost = await lostDuring(
       async () => {
         await untilLeavesBy('stranger', second)
@@ -185,9 +197,9 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
   it('let pods of a subnet reach each other in spite of its ACLs', { timeout: limit }, async () => {
     // The router's port is one of those that rules are about: what leaves the subnet has another destination.
     const drops = (priority: number, who: 'home' | 'stranger'): readonly object[] =>
-      (['v4', 'v6'] as const).map((family) => {
-        const ip = family === 'v4' ? 'ip4' : 'ip6'
-        const match = `${ip}.src == ${prefixes[who][family]} && ${ip}.dst == ${prefixes.home[family]}`
+      inStack(prefixes[who]).map((source, index) => {
+        const ip = `ip${source.includes(':') ? '6' : '4'}`
+        const match = `${ip}.src == ${source} && ${ip}.dst == ${inStack(prefixes.home)[index]}`
         return { action: 'drop', direction: 'to-lport', priority, match }
       })
     const acls = [...drops(1100, 'home'), ...drops(1100, 'stranger')]
@@ -216,7 +228,9 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
 
   it('tell ports what they may ask for', { timeout: limit }, async () => {
     const central = await ovnCentral(cluster)
-    const cidr = `cidr="${prefixes.home.v4}"`
+    const [cidrBlock = ''] = inStack(prefixes.home)
+    const cidr = `cidr="${cidrBlock}"`
+    const isV6 = cidrBlock.includes(':')
     const untilTold = async (option: string): Promise<void> => {
       await expect
         .poll(async () => (await findColumn(central, 'DHCP_Options', 'options', cidr)).join(), patience)
@@ -224,36 +238,44 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
     }
     const lost = await lostDuring(async () => {
       await networks.editSubnet('home', { enableDHCP: true, enableIPv6RA: true, enableMulticastSnoop: true })
-      await untilTold('lease_time=3600')
+      await untilTold(isV6 ? 'server_id=' : 'lease_time=3600')
+      await networks.editSubnet(
+        'home',
+        isV6
+          ? { dhcpV6Options: 'server_id=00:00:00:00:47:01' }
+          : { dhcpV4Options: 'lease_time=1200,router=10.47.0.1,server_id=169.254.0.254' },
+      )
+      await untilTold(isV6 ? 'server_id=00:00:00:00:47:01' : 'lease_time=1200')
       await networks.editSubnet('home', {
-        dhcpV4Options: 'lease_time=1200,router=10.47.0.1,server_id=169.254.0.254',
-      })
-      await untilTold('lease_time=1200')
-      await networks.editSubnet('home', {
-        ...{ enableDHCP: false, enableIPv6RA: false, enableMulticastSnoop: false, dhcpV4Options: null },
+        ...{ enableDHCP: false, enableIPv6RA: false, enableMulticastSnoop: false },
+        ...{ dhcpV4Options: null, dhcpV6Options: null },
       })
       await expect.poll(() => findColumn(central, 'DHCP_Options', 'options', cidr), patience).toEqual([])
     })
     expect(lost).toEqual([])
   })
 
-  /** Routes of both families over a hop. */
-  const routesOver = (hop: string, cidrs: { v4: string; v6: string }, more: object = {}): readonly object[] =>
+  /** Routes of each family over a hop. */
+  const routesOver = (
+    hop: string,
+    cidrs: { ipv4: string; ipv6: string },
+    more: object = {},
+  ): readonly object[] =>
     networks
       .addressesOf(hop)
-      .map((nextHopIP) => ({ cidr: nextHopIP.includes(':') ? cidrs.v6 : cidrs.v4, nextHopIP, ...more }))
+      .map((nextHopIP) => ({ cidr: nextHopIP.includes(':') ? cidrs.ipv6 : cidrs.ipv4, nextHopIP, ...more }))
 
   /** Until each of two pods, of a subnet each, is answered by whom it should be. */
   async function untilTaken(left: string, centre: string): Promise<void> {
     await Promise.all([untilAnswered('left', left), untilAnswered('centre', centre)])
   }
 
-  const toBehind = { v4: `${behind.v4}/32`, v6: `${behind.v6}/128` }
+  const toBehind = { ipv4: `${behind.ipv4}/32`, ipv6: `${behind.ipv6}/128` }
 
   it('send what is for elsewhere over one hop, over two, or nowhere', { timeout: limit }, async () => {
     const routes = (hop: string): readonly object[] => routesOver(hop, toBehind, { policy: 'policyDst' })
     const policies = (priority: number, action: string, hop?: string): readonly object[] =>
-      Object.values(behind).map((address) => {
+      inStack(behind).map((address) => {
         const isV6 = address.includes(':')
         const nextHopIP =
           hop === undefined ? undefined : networks.addressesOf(hop).find((ip) => ip.includes(':') === isV6)
@@ -282,11 +304,11 @@ export function testEditsUnderTraffic(lab: SuiteLab): void {
   })
 
   it('send it by where it comes from', { timeout: limit }, async () => {
-    const all = { v4: '0.0.0.0/0', v6: '::/0' }
+    const all = { ipv4: '0.0.0.0/0', ipv6: '::/0' }
     const policyRoutes = networks.addressesOf('right-2').map((nextHopIP) => {
       const match = nextHopIP.includes(':')
-        ? `ip6.src == ${prefixes.left.v6} && ip6.dst == ${behind.v6}`
-        : `ip4.src == ${prefixes.left.v4} && ip4.dst == ${behind.v4}`
+        ? `ip6.src == ${prefixes.left.ipv6} && ip6.dst == ${behind.ipv6}`
+        : `ip4.src == ${prefixes.left.ipv4} && ip4.dst == ${behind.ipv4}`
       return { priority: 32_000, match, action: 'reroute', nextHopIP }
     })
     const lost = await lostDuring(async () => {

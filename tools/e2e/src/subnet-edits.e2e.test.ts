@@ -12,6 +12,7 @@ import {
   untilPodsReady,
   untilRolledOut,
   waitForObjects,
+  withinStack,
   type ApiObject,
   type Cluster,
   type PathLoss,
@@ -26,7 +27,7 @@ import { useSuiteLab } from './suite-lab.ts'
 const describe = describeInLab('enters the namespaces of pods and nodes')
 
 const namespace = 'edited'
-const prefix = { v4: '10.44.0', v6: 'fd00:10:44:' }
+const prefix = { ipv4: '10.44.0', ipv6: 'fd00:10:44:' }
 const subnetPath = '/apis/kubeovn.io/v1/subnets'
 
 const subnet = {
@@ -34,7 +35,7 @@ const subnet = {
   kind: 'Subnet',
   metadata: { name: 'edited' },
   spec: {
-    cidrBlock: `${prefix.v4}.0/24,${prefix.v6}:/120`,
+    cidrBlock: `${prefix.ipv4}.0/24,${prefix.ipv6}:/120`,
     natOutgoing: true,
     namespaces: [namespace],
   },
@@ -95,7 +96,7 @@ beforeAll(async () => {
   ;({ cluster } = lab)
   await applyAll(cluster.api, [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    subnet,
+    withinStack(subnet, cluster.topology.stack),
   ])
   await untilValidated('True')
   await applyAll(
@@ -153,7 +154,7 @@ async function restartAll(): Promise<void> {
   await controllerLeader(cluster)
 }
 
-/** From every node to every pod, and from every pod to the outside, both families. */
+/** From every node to every pod, and from every pod to the outside, in each family. */
 function watchedPaths(): readonly WatchedPath[] {
   const inward = cluster.nodes.flatMap(({ name, place }) =>
     pods.flatMap((pod) =>
@@ -201,7 +202,8 @@ describe('a subnet that is in effect', () => {
       const before = await readySince()
       const losses = await lossDuring(watchedPaths(), async () => {
         // Another subnet's gateway, no NAT, a prefix elsewhere: none of it may come into effect.
-        await edit({ gateway: '192.0.2.1', natOutgoing: false }, 'False')
+        const [gateway] = ofStack(cluster.topology.stack, { ipv4: '192.0.2.1', ipv6: '2001:db8::1' })
+        await edit({ gateway, natOutgoing: false }, 'False')
         await delay(followMs)
         await restartAll()
         await delay(followMs)
@@ -220,10 +222,8 @@ describe('a subnet that is in effect', () => {
       const before = await readySince()
       const losses = await lossDuring(watchedPaths(), async () => {
         await cluster.api.apply(intruder)
-        const addresses = [`${prefix.v4}.200`, `${prefix.v6}:c8`].map((address) => ({
-          type: 'InternalIP',
-          address,
-        }))
+        const own = ofStack(cluster.topology.stack, { ipv4: `${prefix.ipv4}.200`, ipv6: `${prefix.ipv6}:c8` })
+        const addresses = own.map((address) => ({ type: 'InternalIP', address }))
         await cluster.api.mergePatch('/api/v1/nodes/intruder/status', { status: { addresses } })
         await untilValidated('False')
         await delay(followMs)

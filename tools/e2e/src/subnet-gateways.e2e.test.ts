@@ -21,6 +21,7 @@ import {
   takeDownPod,
   untilPodsReady,
   waitForObjects,
+  withinStack,
   type ApiObject,
   type Cluster,
   type Fault,
@@ -38,6 +39,8 @@ const describe = describeInLab('cuts nodes off, and their power')
 const namespace = 'leaving'
 const subnetPath = '/apis/kubeovn.io/v1/subnets'
 const outsidePort = 8080
+/** Of the Subnet. */
+const prefixes = { ipv4: '10.45.0.0/24', ipv6: 'fd00:10:45::/120' }
 
 const objects: readonly ApiObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
@@ -45,7 +48,7 @@ const objects: readonly ApiObject[] = [
     apiVersion: 'kubeovn.io/v1',
     kind: 'Subnet',
     metadata: { name: namespace },
-    spec: { cidrBlock: '10.45.0.0/24,fd00:10:45::/120', natOutgoing: true, namespaces: [namespace] },
+    spec: { cidrBlock: Object.values(prefixes).join(), natOutgoing: true, namespaces: [namespace] },
   } as ApiObject,
 ]
 
@@ -78,7 +81,7 @@ beforeAll(async () => {
   if (first === undefined || second === undefined) expect.unreachable('there are three nodes')
   gateways = [first, second]
   await applyAll(cluster.api, [
-    ...objects,
+    ...objects.map((object) => withinStack(object, cluster.topology.stack)),
     idlePod({ name: 'sender', namespace }, spec.nodeName ?? expect.unreachable('it runs')),
   ])
   const [ready] = await untilPodsReady(cluster.api, namespace, 'app=sender', 1)
@@ -100,7 +103,12 @@ function edit(spec: object): Promise<unknown> {
 }
 
 function targets(): readonly string[] {
-  return ofStack('dual', cluster.outside.addresses)
+  return ofStack(cluster.topology.stack, cluster.outside.addresses)
+}
+
+/** What is the same in each family of the cluster. */
+function inEach<T>(value: T): readonly T[] {
+  return targets().map(() => value)
 }
 
 /** Whose address the outside host sees, in each family. */
@@ -150,7 +158,7 @@ async function choose(by: 'name' | 'label', first: string, second: string): Prom
     await give(first, 'true')
     await edit(byLabel)
   }
-  await expect.poll(seenOutside, patience).toEqual([first, first])
+  await expect.poll(seenOutside, patience).toEqual(inEach(first))
   if (by === 'label') await give(second, 'true')
   await untilEgress('both can have the traffic', ({ gateways: all = [] }) => all.length === 2)
 }
@@ -172,7 +180,7 @@ async function failOver(from: string, to: string, how: keyof typeof losses): Pro
   await Promise.all(pings.map((ping) => ping.started()))
   await using cut = new AsyncDisposableStack()
   cut.use(await injectFault(cluster, losses[how](from)))
-  await expect.poll(seenOutside, patience).toEqual([to, to])
+  await expect.poll(seenOutside, patience).toEqual(inEach(to))
   const seen = await Promise.all(pings.map((ping) => ping.stop()))
   const lost = seen.map((loss) => loss.lost.length)
   console.log(
@@ -182,8 +190,8 @@ async function failOver(from: string, to: string, how: keyof typeof losses): Pro
   await cut.disposeAsync()
   gateways = [nodeNamed(cluster, gateways[0].name), nodeNamed(cluster, gateways[1].name)]
   await eventually(`${from} is reached again`, async () => {
-    const { ipv4, ipv6 } = nodeNamed(cluster, from).kubernetes
-    return (await pingAll(placeOf(cluster, pod), [ipv4, ipv6])).size === 2 ? true : undefined
+    const own = ofStack(cluster.topology.stack, nodeNamed(cluster, from).kubernetes)
+    return (await pingAll(placeOf(cluster, pod), own)).size === own.length ? true : undefined
   })
 }
 
@@ -207,14 +215,17 @@ async function untilActive(...nodes: readonly string[]): Promise<void> {
 
 /** Addresses that the outside host has besides, and its way to the pods. */
 async function beyond() {
-  const { place } = cluster.outside
-  const addresses = ['198.51.100.9', '2001:db8:51::9']
-  const prefixes = ['10.45.0.0/24', 'fd00:10:45::/120']
+  const {
+    outside: { place },
+    topology: { stack },
+  } = cluster
+  const addresses = ofStack(stack, { ipv4: '198.51.100.9', ipv6: '2001:db8:51::9' })
+  const ownPrefixes = ofStack(stack, prefixes)
   const change = (lines: readonly string[]): Promise<string> =>
     runAt(place, ['ip', '-batch', '-'], { input: `${lines.join('\n')}\n` })
   const answerBy = (node: LabNode): Promise<string> => {
-    const ways = ofStack('dual', node.physical)
-    return change(prefixes.map((prefix, index) => `route replace ${prefix} via ${ways[index]}`))
+    const ways = ofStack(stack, node.physical)
+    return change(ownPrefixes.map((prefix, index) => `route replace ${prefix} via ${ways[index]}`))
   }
   await change(addresses.map((address) => `address add ${address} dev lo`))
   await answerBy(gateways[0])
@@ -223,7 +234,7 @@ async function beyond() {
     [Symbol.asyncDispose]: async () => {
       await change([
         ...addresses.map((address) => `address del ${address} dev lo`),
-        ...prefixes.map((prefix) => `route del ${prefix}`),
+        ...ownPrefixes.map((prefix) => `route del ${prefix}`),
       ])
     },
   }
@@ -248,18 +259,18 @@ describe('a subnet', () => {
   it('leaves by the node of each pod, and by its gateway when it has one', async () => {
     const [first] = gateways
     const home = pod.spec.nodeName
-    await expect.poll(seenOutside, patience).toEqual([home, home])
+    await expect.poll(seenOutside, patience).toEqual(inEach(home))
     await edit({ gatewayType: 'centralized', gatewayNode: first.name })
-    await expect.poll(seenOutside, patience).toEqual([first.name, first.name])
+    await expect.poll(seenOutside, patience).toEqual(inEach(first.name))
     await edit(distributed)
-    await expect.poll(seenOutside, patience).toEqual([home, home])
+    await expect.poll(seenOutside, patience).toEqual(inEach(home))
   })
 
   it('leaves by the node that has the label of its gateways, and loses nothing when that moves', async () => {
     const [{ name: first }, { name: second }] = gateways
     const home = pod.spec.nodeName ?? ''
     const untilLeavesBy = async (node: string): Promise<void> => {
-      await expect.poll(seenOutside, patience).toEqual([node, node])
+      await expect.poll(seenOutside, patience).toEqual(inEach(node))
     }
     await using _ = labels()
     await give(first, 'true')
@@ -295,7 +306,7 @@ describe('a subnet', () => {
       await using _ = labels()
       await choose(by, first.name, second.name)
       await failOver(first.name, second.name, how)
-      await expect.poll(seenOutside, patience).toEqual([second.name, second.name])
+      await expect.poll(seenOutside, patience).toEqual(inEach(second.name))
       // Until it is known to answer again, it would not be chosen next time.
       await edit({ enableEcmp: true })
       await untilActive(first.name, second.name)
@@ -320,7 +331,7 @@ describe('a subnet', () => {
     const [first, second] = gateways
     const egress = {
       ...{ natOutgoing: false, gatewayType: 'centralized' },
-      ...{ externalEgressGateway: ofStack('dual', outside.addresses).join() },
+      ...{ externalEgressGateway: ofStack(cluster.topology.stack, outside.addresses).join() },
       ...{ policyRoutingPriority: 1003, policyRoutingTableID: 1003 },
     }
     await using far = await beyond()
@@ -335,7 +346,7 @@ describe('a subnet', () => {
       ...{ policyRoutingPriority: null, policyRoutingTableID: null },
     })
     const home = pod.spec.nodeName
-    await expect.poll(seenOutside, patience).toEqual([home, home])
+    await expect.poll(seenOutside, patience).toEqual(inEach(home))
   })
 })
 
