@@ -5,10 +5,10 @@ import type { Ferry } from './ferry.ts'
 import { koOf } from './kubectl-ko/run-program.ts'
 import { traceTcp } from './kubectl-ko/trace-verdict.ts'
 
-/** Next hops of a VPC that speak BFD, of both families. */
+/** Next hops of a VPC that speak BFD, of each family. */
 export function bfdNextHops(given: () => Ferry): void {
   it('leave a next hop that BFD finds dead, as traces do, and come back to it', async () => {
-    const { cluster, frr, bird, targets, pods } = given()
+    const { cluster, families, frr, bird, targets, pods } = given()
     await using stack = new AsyncDisposableStack()
     const central = await ovnCentral(cluster)
     const [pod] = pods.ferry
@@ -16,20 +16,23 @@ export function bfdNextHops(given: () => Ferry): void {
     const place = placeOf(cluster, pod)
     const statesOf = async (router: Router): Promise<string> => {
       const states = await Promise.all(
-        Object.values(router.addresses).map((address: string) =>
-          findColumn(central, 'BFD', 'status', `dst_ip="${address}"`),
+        families.map((family) =>
+          findColumn(central, 'BFD', 'status', `dst_ip="${router.addresses[family]}"`),
         ),
       )
       return states.flat().join()
     }
+    const inEach = (state: string): string => families.map(() => state).join()
     const untilStates = (wanted: string, of: Router): Promise<unknown> =>
-      eventually(`${of.name} is ${wanted}`, async () => ((await statesOf(of)) === wanted ? true : undefined))
+      eventually(`${of.name} is ${wanted}`, async () =>
+        (await statesOf(of)) === inEach(wanted) ? true : undefined,
+      )
     const untilAllAnswer = (): Promise<unknown> =>
       eventually('all targets answer', async () =>
         (await pingAll(place, targets)).size === targets.length ? true : undefined,
       )
-    await untilStates('up,up', frr)
-    await untilStates('up,up', bird)
+    await untilStates('up', frr)
+    await untilStates('up', bird)
     await untilAllAnswer()
     const pings = targets.map((target) => startPing(place, target))
     await Promise.all(pings.map((ping) => ping.started()))
@@ -44,20 +47,22 @@ export function bfdNextHops(given: () => Ferry): void {
         ) || undefined,
       ),
     )
-    expect(await statesOf(frr)).toBe('down,down')
-    expect(await statesOf(bird)).toBe('up,up')
+    expect(await statesOf(frr)).toBe(inEach('down'))
+    expect(await statesOf(bird)).toBe(inEach('up'))
     const losses = await Promise.all(pings.map((ping) => ping.stop()))
     const lost = losses.map((loss) => loss.lost.length)
     console.log(`lost while a next hop died, of 20 a second: ${lost.join(', ')}`)
     // It had some of them, and the other one had others.
     expect(Math.min(...lost)).toBeLessThan(Math.max(...lost) / 2)
     const traced = await Promise.all(
-      targets.slice(0, 4).map((target) => traceTcp(koOf(cluster.kubeconfig), pod, target, 80)),
+      targets
+        .slice(0, 2 * families.length)
+        .map((target) => traceTcp(koOf(cluster.kubeconfig), pod, target, 80)),
     )
-    const { ipv4, ipv6 } = bird.addresses
-    expect(traced.map(({ wayOut }) => wayOut?.nextHop)).toEqual([ipv4, ipv6, ipv4, ipv6])
+    const hops = families.map((family) => bird.addresses[family])
+    expect(traced.map(({ wayOut }) => wayOut?.nextHop)).toEqual([...hops, ...hops])
     await silence[Symbol.asyncDispose]()
-    await untilStates('up,up', frr)
+    await untilStates('up', frr)
     await untilAllAnswer()
   })
 }

@@ -7,6 +7,7 @@ import {
   ofStack,
   runAt,
   untilPodsReady,
+  withinStack,
   type AddressPair,
   type ApiObject,
   type Cluster,
@@ -15,7 +16,6 @@ import {
 import { afterAll, beforeAll, expect } from 'vitest'
 import { askBird, configureBird, configureFrr, type Router } from './bgp-routers.ts'
 
-const families = ['ipv4', 'ipv6'] as const
 const sea = 'sea'
 
 /** The VPC on the physical network; one that knows nothing of it and has the same addresses; and one that is its peer. */
@@ -24,10 +24,10 @@ export type FerryVpc = (typeof vpcNames)[number]
 const [ferry, twin, quay] = vpcNames
 
 /** Addresses that both routers have. A hash of addresses chooses between the two, so there are several. */
-const targets = Array.from({ length: 8 }, (_, index) => [
-  `203.0.113.${index + 1}`,
-  `2001:db8:7::${index + 1}`,
-]).flat()
+const targetPairs = Array.from({ length: 8 }, (_, index) => ({
+  ipv4: `203.0.113.${index + 1}`,
+  ipv6: `2001:db8:7::${index + 1}`,
+}))
 const targetCidrs = { ipv4: '203.0.113.0/24', ipv6: '2001:db8:7::/64' }
 const same = { ipv4: '10.48.0.0/24', ipv6: 'fd00:10:48::/112' }
 const podCidrs = { [ferry]: same, [twin]: same, [quay]: { ipv4: '10.50.0.0/24', ipv6: 'fd00:10:50::/112' } }
@@ -47,6 +47,8 @@ const hosts: Readonly<Record<FerryVpc, readonly number[]>> = {
 /** What is there of the VPCs. */
 export interface Ferry {
   readonly cluster: Cluster
+  /** What the cluster has. */
+  readonly families: readonly Family[]
   /** The next hops to the targets. */
   readonly frr: Router
   readonly bird: Router
@@ -54,6 +56,7 @@ export interface Ferry {
   readonly own: AddressPair
   /** The port that has it. */
   readonly ownPort: string
+  /** One of each family after the other. */
   readonly targets: readonly string[]
   readonly podCidrs: Readonly<Record<FerryVpc, AddressPair>>
   readonly pods: Readonly<Record<FerryVpc, readonly PodObject[]>>
@@ -73,7 +76,7 @@ export function useFerry(lab: () => Cluster): () => Ferry {
 async function makeFerry(cluster: Cluster, lifetime: AsyncDisposableStack): Promise<Ferry> {
   const { frr, bird, own } = surroundings(cluster)
   const objects = objectsOf(cluster)
-  for (const router of [frr, bird]) lifetime.use(await giveTargets(router, own))
+  for (const router of [frr, bird]) lifetime.use(await giveTargets(cluster, router))
   lifetime.use(await speakBfd(cluster))
   lifetime.use(await labelNodes(cluster.api, gatewayLabel, 'true'))
   lifetime.defer(() => deleteAll(cluster.api, objects))
@@ -81,7 +84,22 @@ async function makeFerry(cluster: Cluster, lifetime: AsyncDisposableStack): Prom
   const ready = (vpc: FerryVpc): Promise<readonly PodObject[]> =>
     untilPodsReady(cluster.api, vpc, '', hosts[vpc].length)
   const pods = { [ferry]: await ready(ferry), [twin]: await ready(twin), [quay]: await ready(quay) }
-  return { cluster, frr, bird, own, ownPort: `${ferry}-${sea}`, targets, podCidrs, pods }
+  return {
+    ...{ cluster, frr, bird, own, podCidrs, pods },
+    families: familiesOf(cluster),
+    ownPort: `${ferry}-${sea}`,
+    targets: targetsOf(cluster),
+  }
+}
+
+type Family = keyof AddressPair
+
+function familiesOf({ topology }: Cluster): readonly Family[] {
+  return ofStack(topology.stack, { ipv4: 'ipv4', ipv6: 'ipv6' }) as readonly Family[]
+}
+
+function targetsOf({ topology }: Cluster): readonly string[] {
+  return targetPairs.flatMap((pair) => ofStack(topology.stack, pair))
 }
 
 /** The two routers of the lab, the address of the VPC's router beside them, and the prefixes of that network. */
@@ -106,7 +124,8 @@ function kubeOvn(kind: string, name: string, spec: object): ApiObject {
 const both = (pair: AddressPair): string => ofStack('dual', pair).join()
 
 function objectsOf(cluster: Cluster): readonly ApiObject[] {
-  return [...seaOf(cluster), ...vpcsOf(cluster), ...vpcNames.flatMap((vpc) => insideOf(cluster, vpc))]
+  const all = [...seaOf(cluster), ...vpcsOf(cluster), ...vpcNames.flatMap((vpc) => insideOf(cluster, vpc))]
+  return all.map((object) => withinStack(object, cluster.topology.stack))
 }
 
 /** The physical network with both routers, and the address of the VPC's router there. */
@@ -128,12 +147,12 @@ function vpcsOf(cluster: Cluster): readonly ApiObject[] {
   const { frr, bird } = surroundings(cluster)
   const peering = (own: 'ferry' | 'quay', remoteVpc: 'ferry' | 'quay') => ({
     vpcPeerings: [{ remoteVpc, localConnectIP: `${link[own].ipv4}/30,${link[own].ipv6}/64` }],
-    staticRoutes: families.map((family) => ({
+    staticRoutes: familiesOf(cluster).map((family) => ({
       cidr: podCidrs[remoteVpc][family],
       nextHopIP: link[remoteVpc][family],
     })),
   })
-  const outwards = families.flatMap((family) =>
+  const outwards = familiesOf(cluster).flatMap((family) =>
     [frr, bird].map(({ addresses }) => ({
       cidr: targetCidrs[family],
       nextHopIP: addresses[family],
@@ -179,12 +198,17 @@ export async function linkOf({ place, addresses }: Router): Promise<string> {
 }
 
 /** Gives a router the targets and the ways back to pods, as long as the result lives. */
-async function giveTargets({ place }: Router, own: AddressPair): Promise<AsyncDisposable> {
+async function giveTargets(cluster: Cluster, { place }: Router): Promise<AsyncDisposable> {
+  const { own } = surroundings(cluster)
   const change = (address: string, route: string): Promise<unknown> =>
     runAt(place, ['ip', '-batch', '-'], {
       input: [
-        ...targets.map((target) => `address ${address} ${target}/${target.includes(':') ? 128 : 32} dev lo`),
-        ...families.map((family) => `route ${route} ${podCidrs[ferry][family]} via ${own[family]}`),
+        ...targetsOf(cluster).map(
+          (target) => `address ${address} ${target}/${target.includes(':') ? 128 : 32} dev lo`,
+        ),
+        ...familiesOf(cluster).map(
+          (family) => `route ${route} ${podCidrs[ferry][family]} via ${own[family]}`,
+        ),
         '',
       ].join('\n'),
     })
@@ -196,14 +220,10 @@ async function giveTargets({ place }: Router, own: AddressPair): Promise<AsyncDi
 async function speakBfd(cluster: Cluster): Promise<AsyncDisposable> {
   const { frr, bird, own } = surroundings(cluster)
   const times = ['receive-interval 300', 'transmit-interval 300', 'exit']
-  await configureFrr(
-    frr,
-    'bfd',
-    ...[`peer ${own.ipv4}`, ...times],
-    ...[`peer ${own.ipv6} local-address ${frr.addresses.ipv6}`, ...times],
-  )
+  const peers = { ipv4: `peer ${own.ipv4}`, ipv6: `peer ${own.ipv6} local-address ${frr.addresses.ipv6}` }
+  await configureFrr(frr, 'bfd', ...familiesOf(cluster).flatMap((family) => [peers[family], ...times]))
   const name = await linkOf(bird)
-  const neighbors = families.map(
+  const neighbors = familiesOf(cluster).map(
     (family) => `neighbor ${own[family]} dev "${name}" local ${bird.addresses[family]};`,
   )
   await configureBird(

@@ -14,15 +14,15 @@ import { startCapture } from './packet-capture.ts'
 
 /** A VPC's router whose port outside is on one of several nodes. */
 export function gatewayMoves(given: () => Ferry): void {
-  it('keep what is outside in touch, in both families, when their gateway moves to another node', async () => {
-    const { cluster, bird, own, ownPort } = given()
+  it('keep what is outside in touch, in each family, when their gateway moves to another node', async () => {
+    const { cluster, families, bird, own, ownPort } = given()
     await using stack = new AsyncDisposableStack()
     const central = await ovnCentral(cluster)
     const before = await hostOf(central, ownPort)
     const nodes = await cluster.api.list('/api/v1/nodes')
     const host = nodes.find(({ metadata: { annotations } }) => annotations?.[chassisAnnotation] === before)
     if (host === undefined) return expect.unreachable(`a node has the chassis ${before}`)
-    const pings = [own.ipv4, own.ipv6].map((address) => startPing(bird.place, address))
+    const pings = families.map((family) => startPing(bird.place, own[family]))
     await Promise.all(pings.map((ping) => ping.started()))
     // Of IPv6, OVN announces nothing.
     const announcement = `arp src host ${own.ipv4} and arp[14:4] = arp[24:4]`
@@ -38,14 +38,14 @@ export function gatewayMoves(given: () => Ferry): void {
     })
     // Who had to wait until entries of bridges and of neighbours expire would wait for minutes.
     const sent = pings.map((ping) => ping.sent())
-    await eventually('the new one answers in both families', () =>
+    await eventually('the new one answers in each family', () =>
       Promise.resolve(pings.every((ping, index) => ping.answered() > (sent[index] ?? 0) + 20) || undefined),
     )
     const losses = await Promise.all(pings.map((ping) => ping.stop()))
     console.log(
       `lost while a gateway moved, of 20 a second: ${losses.map(({ lost }) => lost.length).join(', ')}`,
     )
-    await expect.poll(capture.seen, { timeout: 120_000 }).toContain(own.ipv4)
+    if (families.includes('ipv4')) await expect.poll(capture.seen, { timeout: 120_000 }).toContain(own.ipv4)
   })
 }
 

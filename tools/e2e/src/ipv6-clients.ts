@@ -10,6 +10,7 @@ import {
   placeOf,
   runAt,
   untilPodsReady,
+  withinStack,
   type ApiObject,
   type Cluster,
   type Place,
@@ -93,9 +94,11 @@ function ipv6Of(bytes: Buffer | undefined): string {
 
 /** Machines in pods that configure themselves, over IPv6. */
 export function ipv6Clients(lab: () => Cluster): void {
-  it('get the address of their pod by DHCPv6, and a gateway by router advertisements', async () => {
+  it('get the address of their pod by DHCPv6, and a gateway by router advertisements', async ({ skip }) => {
     const cluster = lab()
-    const objects = objectsOf(cluster)
+    const { stack: families } = cluster.topology
+    skip(families === 'ipv4', 'the cluster has no IPv6')
+    const objects = objectsOf(cluster).map((object) => withinStack(object, families))
     await using stack = new AsyncDisposableStack()
     stack.defer(() => deleteAll(cluster.api, objects))
     await applyAll(cluster.api, objects)

@@ -24,7 +24,7 @@ const patienceMs = 20_000
 
 /** What is sent to a group, in a Subnet with pods on two nodes. */
 export function multicastGroups(given: () => Cluster): void {
-  it('comes to everybody, and to members alone where it is snooped, in both families', async () => {
+  it('comes to everybody, and to members alone where it is snooped, in each family', async () => {
     const cluster = given()
     await using stack = new AsyncDisposableStack()
     const objects = objectsOf(cluster)

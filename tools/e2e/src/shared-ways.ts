@@ -36,7 +36,7 @@ interface OvnEip extends ApiObject {
 /** A VPC whose traffic to the outside all nodes share that have an OvnEip of their own. */
 export function sharedWays(given: () => Ferry): void {
   it('share what leaves a VPC among nodes, and leave out one whose agent is gone', async () => {
-    const { cluster, frr, targets } = given()
+    const { cluster, families, frr, targets } = given()
     await using stack = new AsyncDisposableStack()
     const central = await ovnCentral(cluster)
     const objects = objectsOf(cluster)
@@ -47,7 +47,9 @@ export function sharedWays(given: () => Ferry): void {
     const router = await eipOf(cluster, `${barge}-${sea}`)
     const back = (verb: 'replace' | 'del'): Promise<unknown> =>
       runAt(frr.place, ['ip', '-batch', '-'], {
-        input: `route ${verb} ${pods.ipv4} via ${router.v4Ip ?? ''}\nroute ${verb} ${pods.ipv6} via ${router.v6Ip ?? ''}\n`,
+        input: families
+          .map((family) => `route ${verb} ${pods[family]} via ${addressOf(router, family)}\n`)
+          .join(''),
       })
     await back('replace')
     stack.defer(async () => void (await back('del')))
@@ -55,7 +57,9 @@ export function sharedWays(given: () => Ferry): void {
       const all = await Promise.all(cluster.nodes.map(({ name }) => eipOf(cluster, name)))
       return all.every(({ ready }) => ready === true) ? all : undefined
     })
-    const addresses = eips.flatMap(({ v4Ip = '', v6Ip = '' }) => [v4Ip, v6Ip])
+    const addressesOf = (eip: NonNullable<OvnEip['status']>): readonly string[] =>
+      families.map((family) => addressOf(eip, family))
+    const addresses = eips.flatMap(addressesOf)
     const untilStates = (wanted: string, of: readonly string[]): Promise<unknown> =>
       eventually(`sessions with ${of.join()} are ${wanted}`, async () => {
         const states = await Promise.all(
@@ -93,7 +97,7 @@ export function sharedWays(given: () => Ferry): void {
     const [first] = cluster.nodes
     const [own] = eips
     if (first === undefined || own === undefined) return expect.unreachable('there are nodes')
-    const itsAddresses = [own.v4Ip ?? '', own.v6Ip ?? '']
+    const itsAddresses = addressesOf(own)
     const all = macs.toSorted()
     const others = all.filter((mac) => mac !== own.macAddress)
     /** Pings all targets while something happens, until packets come by other nodes than before; tells what was lost of each. */
@@ -146,6 +150,10 @@ export function sharedWays(given: () => Ferry): void {
   })
 }
 
+function addressOf({ v4Ip = '', v6Ip = '' }: NonNullable<OvnEip['status']>, family: 'ipv4' | 'ipv6'): string {
+  return family === 'ipv4' ? v4Ip : v6Ip
+}
+
 function sameMacs(seen: ReadonlySet<string>, wanted: readonly string[]): boolean {
   return [...seen].toSorted().join() === wanted.toSorted().join()
 }
@@ -153,11 +161,11 @@ function sameMacs(seen: ReadonlySet<string>, wanted: readonly string[]): boolean
 async function eipOf(cluster: Cluster, name: string): Promise<NonNullable<OvnEip['status']>> {
   return eventually(`OvnEip ${name} has addresses`, async () => {
     const { status } = await cluster.api.call<OvnEip>('GET', `/apis/kubeovn.io/v1/ovn-eips/${name}`)
-    return status?.v4Ip === undefined ? undefined : status
+    return status?.macAddress === undefined ? undefined : status
   })
 }
 
-function objectsOf({ nodes }: Cluster): readonly ApiObject[] {
+function objectsOf({ nodes, topology }: Cluster): readonly ApiObject[] {
   const kubeOvn = (kind: string, name: string, spec: object): ApiObject => ({
     ...{ apiVersion: 'kubeovn.io/v1', kind, metadata: { name } },
     ...{ spec },
@@ -168,7 +176,12 @@ function objectsOf({ nodes }: Cluster): readonly ApiObject[] {
       ...{ namespaces: [barge], enableExternal: true, enableBfd: true, extraExternalSubnets: [sea] },
     }),
     kubeOvn('Subnet', `${barge}-pods`, {
-      ...{ vpc: barge, cidrBlock: ofStack('dual', pods).join(), namespaces: [barge], enableEcmp: true },
+      ...{
+        vpc: barge,
+        cidrBlock: ofStack(topology.stack, pods).join(),
+        namespaces: [barge],
+        enableEcmp: true,
+      },
     }),
     ...nodes.map(({ name }) => kubeOvn('OvnEip', name, { externalSubnet: sea, type: 'lsp' })),
     idlePod({ name: `${barge}-1`, namespace: barge }, nodes[0]?.name),

@@ -37,7 +37,10 @@ const lab = useSuiteLab(
 
 beforeAll(async () => {
   ;({ cluster } = lab)
-  seeing = await createCluster({ id: 'topologies-2', nodes: 1, podNetwork: 'bridge', sees: 'topologies' })
+  seeing = await createCluster({
+    ...{ id: 'topologies-2', nodes: 1, podNetwork: 'bridge' },
+    ...{ sees: 'topologies', stack: cluster.topology.stack },
+  })
 })
 
 afterAll(() => seeing?.[Symbol.asyncDispose]())

@@ -10,6 +10,7 @@ import {
   placeOf,
   takeDownPod,
   untilPodsReady,
+  type AddressPair,
   type ApiObject,
   type Outcome,
   type Place,
@@ -24,19 +25,19 @@ const timeoutMs = 2000
 /** Two further networks of the first VPC, and the addresses that a pod has in each. */
 const networks = {
   dinghy: {
-    cidrs: ['10.51.0.0/24', 'fd00:10:51::/112'],
-    gateways: ['10.51.0.1', 'fd00:10:51::1'],
-    own: ['10.51.0.5', 'fd00:10:51::5'],
+    cidrs: { ipv4: '10.51.0.0/24', ipv6: 'fd00:10:51::/112' },
+    gateways: { ipv4: '10.51.0.1', ipv6: 'fd00:10:51::1' },
+    own: { ipv4: '10.51.0.5', ipv6: 'fd00:10:51::5' },
   },
   raft: {
-    cidrs: ['10.52.0.0/24', 'fd00:10:52::/112'],
-    gateways: ['10.52.0.1', 'fd00:10:52::1'],
-    own: ['10.52.0.5', 'fd00:10:52::5'],
+    cidrs: { ipv4: '10.52.0.0/24', ipv6: 'fd00:10:52::/112' },
+    gateways: { ipv4: '10.52.0.1', ipv6: 'fd00:10:52::1' },
+    own: { ipv4: '10.52.0.5', ipv6: 'fd00:10:52::5' },
   },
 } as const
 type NetworkName = keyof typeof networks
 
-/** Somebody who asks, or is asked, with addresses of both families. */
+/** Somebody who asks, or is asked, with addresses of each family. */
 interface End {
   readonly name: string
   readonly place: Place
@@ -50,11 +51,13 @@ type Pair = readonly [End, End]
 export function vpcNics(given: () => Ferry): void {
   it('reach pods of their VPC by a further NIC, whose first one may be in another VPC, and nobody else', async () => {
     const { cluster, pods, podCidrs } = given()
+    const { stack: families } = cluster.topology
+    const inStack = (pair: AddressPair): readonly string[] => ofStack(families, pair)
     await using stack = new AsyncDisposableStack()
     const described = Object.fromEntries(
       Object.entries(networks).map(([name, { cidrs }]) => [
         name,
-        furtherNetwork(name, cidrs.join(), { vpc: 'ferry' }),
+        furtherNetwork(name, inStack(cidrs).join(), { vpc: 'ferry' }),
       ]),
     )
     const objects = Object.values(described).flatMap((network) => network.objects)
@@ -65,12 +68,12 @@ export function vpcNics(given: () => Ferry): void {
     const withNic = async (namespace: string, name: string, network: NetworkName, to: readonly string[]) => {
       const { gateways, own } = networks[network]
       const prefix = `${described[network]?.provider}.kubernetes.io`
-      const routes = to.map((dst) => ({ dst, gw: gateways[dst.includes(':') ? 1 : 0] }))
+      const routes = to.map((dst) => ({ dst, gw: gateways[dst.includes(':') ? 'ipv6' : 'ipv4'] }))
       const pod: ApiObject = idlePod({
         ...{ name, namespace },
         annotations: {
           'k8s.v1.cni.cncf.io/networks': `default/${network}`,
-          [`${prefix}/ip_address`]: own.join(),
+          [`${prefix}/ip_address`]: inStack(own).join(),
           [`${prefix}/routes`]: JSON.stringify(routes),
         },
       })
@@ -80,10 +83,10 @@ export function vpcNics(given: () => Ferry): void {
       return made ?? expect.unreachable('one was waited for')
     }
     const guest = await withNic('default', 'guest', 'dinghy', [
-      ...ofStack('dual', podCidrs.ferry),
-      ...networks.raft.cidrs,
+      ...inStack(podCidrs.ferry),
+      ...inStack(networks.raft.cidrs),
     ])
-    const sailor = await withNic('ferry', 'sailor', 'raft', networks.dinghy.cidrs)
+    const sailor = await withNic('ferry', 'sailor', 'raft', inStack(networks.dinghy.cidrs))
 
     const ends = (pod: typeof guest | undefined): Omit<End, 'name'> =>
       pod === undefined
@@ -96,8 +99,8 @@ export function vpcNics(given: () => Ferry): void {
     ]
     const [peer] = peers
     const atFirst: End = { name: 'the guest', ...ends(guest) }
-    const further: End = { ...atFirst, addresses: networks.dinghy.own }
-    const aboard: End = { name: 'the sailor', ...ends(sailor), addresses: networks.raft.own }
+    const further: End = { ...atFirst, addresses: inStack(networks.dinghy.own) }
+    const aboard: End = { name: 'the sailor', ...ends(sailor), addresses: inStack(networks.raft.own) }
     // Its address is of the prefix that both VPCs have.
     const stranger: End = { name: 'a pod of another VPC', ...ends(pods.twin.at(-1)) }
     const [node] = cluster.nodes
