@@ -36,6 +36,19 @@ it('takes away what leads to a chain before the chain, and makes a chain before 
   ])
 })
 
+it('changes what differs of a set, and fills one of intervals anew', () => {
+  const set = { name: 's', type: 'ipv4_addr', elements: ['192.0.2.1', '192.0.2.2'] } as const
+  const intervals = { ...set, name: 'i', flags: ['interval'] } as const
+  const elements = ['192.0.2.2', '192.0.2.3']
+  const after = { ...table, sets: [set, intervals].map((one) => ({ ...one, elements })) }
+  expect(renderChange({ ...table, sets: [set, intervals] }, after)).toEqual([
+    { delete: { element: { ...of, name: 's', elem: ['192.0.2.1'] } } },
+    { add: { element: { ...of, name: 's', elem: ['192.0.2.3'] } } },
+    { flush: { set: { ...of, name: 'i' } } },
+    { add: { element: { ...of, name: 'i', elem: elements } } },
+  ])
+})
+
 it.each<readonly [string, Table]>([
   ['a map more', { ...table, maps: [nobody, { ...nobody, name: 'other' }] }],
   ['a map fewer', { ...table, maps: [] }],

@@ -45,18 +45,21 @@ function changeEach<T extends Named, C>(
   return changes
 }
 
-/** Elements of intervals stand for each other, so such a set is filled anew. */
+/** Elements of intervals stand for each other, so a set of such ones is filled anew; of another one, what differs is changed. */
 function changeSet(table: Table, old: NftSet, set: NftSet): readonly object[] | undefined {
   if (old === set) return []
   if (!saysSame({ ...old, elements: [] }, { ...set, elements: [] })) return undefined
   const elements = renderElements(set)
   if (saysSame(renderElements(old), elements)) return []
-  const { family, name } = table
+  const of = { family: table.family, table: table.name, name: set.name }
+  const [gone, come] =
+    set.flags?.includes('interval') === true
+      ? [undefined, elements]
+      : differing(renderElements(old), elements)
   return [
-    { flush: { set: { family, table: name, name: set.name } } },
-    ...(elements.length === 0
-      ? []
-      : [{ add: { element: { family, table: name, name: set.name, elem: elements } } }]),
+    ...(gone === undefined ? [{ flush: { set: of } }] : []),
+    ...(gone === undefined || gone.length === 0 ? [] : [{ delete: { element: { ...of, elem: gone } } }]),
+    ...(come.length === 0 ? [] : [{ add: { element: { ...of, elem: come } } }]),
   ]
 }
 

@@ -42,7 +42,8 @@ type FamilyFacts = (typeof families)[number]
  *
  * - `prerouting` and `output` look a destination up in one map, whatever the number of Services, and translate the first packet of a connection.
  * - Whom a backend could not answer by the same way gets the node's address, by a mark that the table `kube-ovn` goes by.
- * - Addresses and ports behind which nobody is are refused, so that who asks need not wait.
+ * - Addresses and ports behind which nobody is are refused, so that who asks need not wait. What is for a Service address that no Service
+ *   has is dropped: one that is about to get it is asked again. None of it goes where other traffic goes.
  *
  * A change is one transaction: at no moment a Service is half there. Established connections do not come by here.
  *
@@ -54,6 +55,7 @@ export function desiredServices({ plans, services, pods }: ServicesSnapshot): Ta
     sets: families.flatMap((family) => [
       prefixSet('services', 'prefixes of Service addresses', family, services),
       prefixSet('pods', 'prefixes of overlay subnets', family, pods),
+      clusterAddresses(family, plans),
     ]),
     maps: families.flatMap((family) => {
       const own = plans.filter(({ port }) => port.family === family.family)
@@ -256,7 +258,19 @@ function refusals(hook: 'input' | 'forward' | 'output'): Chain {
     ...(hook === 'forward'
       ? []
       : families.map((family) => ({ statements: [isNew, ...byNodePort(family, 'nobody-ports')] }))),
+    ...(hook === 'input' ? [] : families.flatMap(strays)),
   ])
+}
+
+/** No Service has the port, or the address; somebody on the node may have it. */
+function strays(family: FamilyFacts): readonly NftRule[] {
+  const isElsewhere: Statement = {
+    match: { op: '!=', left: { fib: { result: 'type', flags: ['daddr'] } }, right: 'local' },
+  }
+  return [
+    { statements: [isNew, inSet(family, 'daddr', 'cluster'), isElsewhere, { goto: { target: 'refuse' } }] },
+    { statements: [isNew, inSet(family, 'daddr', 'services'), isElsewhere, { drop: null }] },
+  ]
 }
 
 const isNew: Statement = { match: { op: 'in', left: { ct: { key: 'state' } }, right: 'new' } }
@@ -336,6 +350,16 @@ function frontend({ protocol, port }: ServedPort, ip: string): Concatenation {
 
 function keyOf({ concat }: Concatenation): string {
   return JSON.stringify(concat)
+}
+
+function clusterAddresses(family: FamilyFacts, plans: readonly PortPlan[]): NftSet {
+  const own = plans.flatMap(({ port }) => (port.family === family.family ? port.clusterIps : []))
+  return {
+    name: `cluster-${family.family}`,
+    type: family.type,
+    comment: 'addresses of Services',
+    elements: [...new Set(own)],
+  }
 }
 
 function prefixSet(name: string, comment: string, family: FamilyFacts, texts: readonly string[]): NftSet {

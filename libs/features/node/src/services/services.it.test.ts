@@ -212,6 +212,28 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     expect(ask(node.host, '192.0.2.10', 30_080)[0]).toMatch(/^10\.16\.0\.2 /)
   })
 
+  it('refuses what no Service has at its address, drops what is for none, and forwards neither', async () => {
+    put('web', {})
+    fill('web', ['10.16.0.2', 'fd00:10:16::2'])
+    await serving()
+    // All that is for nobody would go by the default route, to whoever is there.
+    for (const ip of ['10.96.0.10', '10.96.0.99']) outside.run('ip', 'address', 'add', ip, 'dev', 'lo')
+    for (const ip of ['fd00:10:96::10', 'fd00:10:96::99'])
+      outside.run('ip', 'address', 'add', `${ip}/128`, 'dev', 'lo', 'nodad')
+    await ready(outside.start(process.execPath, '-e', server, '::'))
+    for (const from of [node.host, backend]) {
+      for (const ip of ['10.96.0.10', 'fd00:10:96::10'])
+        expect([ip, ...ask(from, ip, 8080)]).toEqual([ip, 'ECONNREFUSED'])
+      for (const ip of ['10.96.0.99', 'fd00:10:96::99'])
+        expect([ip, ...ask(from, ip, 8080, { waitMs: 500 })]).toEqual([ip, 'timeout'])
+    }
+    // Somebody on the node may have it, as a cache of DNS has that of the DNS.
+    node.host.run('ip', 'address', 'add', '10.96.0.10', 'dev', 'lo')
+    await ready(node.host.start(process.execPath, '-e', server, '10.96.0.10'))
+    for (const from of [node.host, backend])
+      expect(ask(from, '10.96.0.10', 8080)[0]).toMatch(/^10\.96\.0\.10 /)
+  })
+
   it('spreads connections, and keeps a client at its backend where it is wanted', async () => {
     put('web', {})
     fill('web', pods)
@@ -443,7 +465,7 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
     expect(written.take()).toEqual({ 'rule deleted': 1, 'set deleted': 1, set: 1, element: 3, rule: 1 })
     node.services.put('shop/web-8', undefined)
     expect(await agent.settle()).toEqual([])
-    expect(written.take()).toMatchObject({ 'element deleted': 4, 'chain deleted': 4 })
+    expect(written.take()).toMatchObject({ 'element deleted': 6, 'chain deleted': 4 })
     expect(await agent.writes()).toBe(before + 2)
     await agent.stop()
     const second = await serving()
