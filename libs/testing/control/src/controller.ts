@@ -211,11 +211,6 @@ export class Controller implements AsyncDisposable {
     await Promise.race([this.#settled(), this.#refused])
     // At once, before anything else happens.
     let left = this.#leftToDo()
-    // It is told late of what is gone without a word, since its definition may be: what that led to may have been seen only just now.
-    if (left.length > 0) {
-      await Promise.race([this.#settled(), this.#refused])
-      left = this.#leftToDo()
-    }
     // A time may have passed in between, which a timer is about to notice.
     if (left.length > 0 && (await this.#hasChangeWithin(patienceMs))) {
       await Promise.race([this.#settled(), this.#refused])
@@ -279,9 +274,11 @@ export class Controller implements AsyncDisposable {
       const seen = this.#changes + this.#objects.changes
       await this.kernel.quiet()
       await this.#recorder.flushed()
+      // It is told late of what is gone without a word, since its definition may be. What it then writes is seen below.
+      await this.#deletion.settled()
+      await this.kernel.quiet()
       await this.#overtakeNorthbound()
       await this.#objects.current()
-      await this.#deletion.settled()
       await this.kernel.quiet()
       if (seen === this.#changes + this.#objects.changes) return
     }
