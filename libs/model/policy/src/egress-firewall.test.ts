@@ -58,6 +58,35 @@ describe('a firewall', () => {
     expect(shown()).toEqual({ acls: [], sets: {}, problems: [] })
   })
 
+  it('has room for many ports, and allows nothing or denies all of them where there is none', () => {
+    const ports = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ protocol: 'TCP', port: at + 1 }))
+    const rule = (type: string, host: number, count: number) => ({
+      ...{ type, to: { cidrSelector: `192.0.2.${host}/32` } },
+      ...(count === 0 ? {} : { ports: ports(count) }),
+    })
+    const { acls, problems } = shown(
+      rule('Allow', 1, 16_000),
+      rule('Allow', 2, 400),
+      rule('Deny', 3, 400),
+      rule('Deny', 4, 2),
+      rule('Deny', 5, 0),
+    )
+    const most = 'write fewer ports: those of all rules may come to 16384 on a node'
+    expect(problems).toEqual([
+      `spec.egress[1].ports "400 OpenFlow rules": ${most}; until then the rule allows nothing`,
+      `spec.egress[2].ports "400 OpenFlow rules": ${most}; until then the rule denies all ports`,
+    ])
+    expect(
+      acls.filter((acl) => acl.includes('192.0.2.')).map((acl) => acl.replace(/^.*192\.0\.2\./, '')),
+    ).toEqual([
+      '1/32 && 1 <= tcp.dst <= 16000 pass',
+      '3/32 drop',
+      ...['4/32 && tcp.dst == 1 drop', '4/32 && tcp.dst == 2 drop'],
+      '5/32 drop',
+    ])
+  })
+
   it('is about ports by protocol and number', () => {
     const ports = [
       { protocol: 'TCP', port: 443 },

@@ -4,6 +4,7 @@ import { egressFirewallName, type EgressFirewall, type EgressFirewallRule } from
 import type { LabelSelector } from '@kube-ovn/label-selector'
 import { readDomainName, type NameService } from './domain-name.ts'
 import { PolicyInvalidError } from './errors.ts'
+import { FlowRoom, flowsAt, mostPolicyFlows } from './flow-budget.ts'
 import { egressFirewallFields, isKnown } from './known-fields.ts'
 import { isPort, transportOf } from './ports.ts'
 import type { PolicyPort } from './rules.ts'
@@ -40,7 +41,8 @@ export const mostFirewallRules = 8000
 /**
  * Reads an EgressFirewall.
  *
- * What can not be read fails closed: a rule that allows is about nobody, one that denies is about everybody outside of the cluster.
+ * What can not be read fails closed: a rule that allows is about nobody, one that denies is about everybody outside of the cluster. So does
+ * one whose ports a node would have no room for: one that denies is about all ports.
  *
  * @see https://ovn-kubernetes.io/features/network-security-controls/egress-firewall/
  */
@@ -60,8 +62,9 @@ export function parseEgressFirewall(
     ...{ field: 'spec', tried },
     until: 'until then it allows nothing, and denies what it says',
   })
+  const room = new FlowRoom()
   const rules = given
-    .map((rule, at) => readRule(rule, `spec.egress[${at}]`, { tried, ...names }))
+    .map((rule, at) => withRoom(readRule(rule, `spec.egress[${at}]`, { tried, ...names }), at, room, tried))
     .map((rule) => (isSpecKnown || rule.action === 'drop' ? rule : aboutNobody))
   if (rules.length <= mostFirewallRules) return { rules, problems }
   const cure = `write at most ${mostFirewallRules}; until then those behind them allow nothing, and deny what they say`
@@ -70,6 +73,18 @@ export function parseEgressFirewall(
     rules: rules.filter(({ action }, at) => at < mostFirewallRules || action === 'drop'),
     problems,
   }
+}
+
+/** A rule, or what is left of it where there is no room for its ports: without them it is one for each of at most {@link mostFirewallRules}. */
+function withRoom(rule: FirewallRule, at: number, room: FlowRoom, tried: Tried): FirewallRule {
+  if (rule.ports === undefined || rule.to.kind === 'nobody') return rule
+  const flows = flowsAt(1, rule.ports)
+  if (room.take(flows)) return rule
+  const until =
+    rule.action === 'pass' ? 'until then the rule allows nothing' : 'until then the rule denies all ports'
+  const cure = `write fewer ports: those of all rules may come to ${mostPolicyFlows} on a node; ${until}`
+  tried(() => refuse(`spec.egress[${at}].ports`, `${flows} OpenFlow rules`, cure))
+  return rule.action === 'pass' ? aboutNobody : { ...rule, ports: undefined }
 }
 
 const aboutNobody: FirewallRule = { action: 'pass', to: { kind: 'nobody' }, ports: undefined }

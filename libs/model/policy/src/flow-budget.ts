@@ -14,6 +14,18 @@ export const selectedPeers = 64
 /** As many OpenFlow rules what a policy says of a direction may come to, where a selection of pods counts as one peer: as many as a node can well have. */
 export const mostPolicyFlows = 16_384
 
+/** The room that the rules of a direction have, in their order. */
+export class FlowRoom {
+  #left = mostPolicyFlows
+
+  /** Whether there is room for a rule, which it then has. */
+  take(flows: number): boolean {
+    if (flows > this.#left) return false
+    this.#left -= flows
+    return true
+  }
+}
+
 /** How many OpenFlow rules ports and peers come to at most, as they are written. */
 function flowsTogether(peers: number, ports: number): number {
   return Math.min(peers * ports, peers + ports + 1)
@@ -28,8 +40,13 @@ export function portFlows(from: number, to: number): number {
 export function flowsOfRule({ peers, ports }: PolicyRule): number {
   const selected = peers === undefined || peers.pods.length > 0 ? 1 : 0
   const blocks = (peers?.blocks ?? []).reduce((sum, block) => sum + blockFlows(block), 0)
+  return flowsAt(selected + blocks, ports)
+}
+
+/** How many OpenFlow rules so many peers come to at ports; absent for all of them. */
+export function flowsAt(peers: number, ports: readonly PolicyPort[] | undefined): number {
   return flowsTogether(
-    selected + blocks,
+    peers,
     (ports ?? [undefined]).reduce((sum, port) => sum + flowsOfPort(port), 0),
   )
 }

@@ -11,7 +11,7 @@ import type { LabelSelector } from '@kube-ovn/label-selector'
 import type { PolicyDirection } from '@kube-ovn/ovn-names'
 import { exceptionFlows, mostExceptionFlows, mostParts, mostPartsOf, partsOf } from './address-parts.ts'
 import { PolicyInvalidError } from './errors.ts'
-import { flowsOfRule, mostPolicyFlows } from './flow-budget.ts'
+import { FlowRoom, flowsOfRule, mostPolicyFlows } from './flow-budget.ts'
 import { isPort, transportOf } from './ports.ts'
 import type { AddressBlock, PolicyPort, PolicyRule, PolicyRules } from './rules.ts'
 import { notingProblems, type Tried } from './tried.ts'
@@ -86,15 +86,12 @@ function parsePolicy(
 ): ParsedNetworkPolicy {
   const tried = notingProblems(problems)
   const read = (direction: PolicyDirection): readonly PolicyRule[] => {
-    let left = mostPolicyFlows
+    const room = new FlowRoom()
     return rules[direction].map((rule, place) => {
       const field = `spec.${direction}[${place}]`
       const parsed = readRule(rule, field, direction, tried)
       const flows = flowsOfRule(parsed)
-      if (flows <= left) {
-        left -= flows
-        return parsed
-      }
+      if (room.take(flows)) return parsed
       return tried(() => tooMany(field, flows)) ?? { ...parsed, peers: { pods: [], blocks: [] } }
     })
   }
