@@ -18,6 +18,7 @@ import {
   takeDownPod,
   untilPodsReady,
   waitForObjects,
+  withinStack,
   type ApiObject,
   type Cluster,
   type MatrixRow,
@@ -86,7 +87,10 @@ function onEachNode(namespace: string, app: string): readonly ApiObject[] {
 
 /** Objects for a test, which go with it. */
 async function applied(objects: readonly ApiObject[]): Promise<AsyncDisposable> {
-  await applyAll(cluster.api, objects)
+  await applyAll(
+    cluster.api,
+    objects.map((object) => withinStack(object, cluster.topology.stack)),
+  )
   return { [Symbol.asyncDispose]: () => deleteAll(cluster.api, objects) }
 }
 
@@ -94,7 +98,12 @@ type Ends = Pick<MatrixRuleInput, 'from' | 'expect'> & {
   readonly to: { readonly namespace: string } & ({ readonly service: string } | { readonly pods: string })
 }
 
-/** By TCP and UDP, in both families. */
+/** How many families the cluster has. */
+function families(): number {
+  return cluster.topology.stack === 'dual' ? 2 : 1
+}
+
+/** By TCP and UDP, in each family. */
 function rulesOf(ends: readonly Ends[]): readonly MatrixRuleInput[] {
   // Of a Service the port is one that it has, of pods any.
   const at = (to: Ends['to'], port: number): Pick<MatrixRuleInput, 'to' | 'port'> =>
@@ -139,7 +148,7 @@ describe('a Service whose backends are in another network than the default one',
       { from: [{ namespace: isle, pods: 'app=echo' }], to },
       { from: [{ namespace: main, pods: 'app=client' }], to, expect: 'no-reach' },
     ])
-    expect(pairs).toBe(3 * 2 * 4)
+    expect(pairs).toBe(3 * 2 * 2 * families())
   })
 
   it('is reached by way of the node from a Subnet without load balancers', async () => {
@@ -155,10 +164,13 @@ describe('a Service whose backends are in another network than the default one',
     await untilPodsReady(cluster.api, main, 'app', 2)
     const to = { namespace: main, service: 'well' }
     const from = [{ namespace: plain, pods: 'app=client' }]
-    expect(await asExpected([{ from, to }])).toBe(2 * 4)
+    expect(await asExpected([{ from, to }])).toBe(2 * 2 * families())
 
     // A prefix that nodes know of for as long as a Service has an address in it.
-    const [cidrBlockOfMore, clusterIP] = ['10.200.0.0/24', '10.200.0.10']
+    const [cidrBlockOfMore, clusterIP] =
+      cluster.topology.stack === 'ipv6'
+        ? ['fd00:10:200::/120', 'fd00:10:200::10']
+        : ['10.200.0.0/24', '10.200.0.10']
     const more = {
       ...{ apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR' },
       ...{ metadata: { name: 'more' }, spec: { cidrs: [cidrBlockOfMore] } },
@@ -189,7 +201,7 @@ describe('a Service of an overlay, and an underlay that is connected', () => {
   beforeAll(async () => {
     lifetime.use(
       await applied([
-        ...readExample('20-underlay', 'dual'),
+        ...readExample('20-underlay', cluster.topology.stack),
         namespaceObject(deck),
         ...onEachNode(deck, 'mate'),
         service(deck, 'mates', { app: 'mate' }),
@@ -209,13 +221,13 @@ describe('a Service of an overlay, and an underlay that is connected', () => {
       { ...byOvn, expect: own },
       { from: [mates], to: { namespace: 'wharf', service: 'cranes' }, expect: own },
     ])
-    expect(pairs).toBe(3 * 2 * 4)
+    expect(pairs).toBe(3 * 2 * 2 * families())
   })
 
   it('is reached by way of the node of each pod where OVN does not balance', async () => {
     await editUnderlay({ enableLb: false })
     const pairs = await asExpected([ofMates, { ...byOvn, expect: 'no-reach' }])
-    expect(pairs).toBe(2 * 2 * 4)
+    expect(pairs).toBe(2 * 2 * 2 * families())
   })
 
   it('is looked for in the physical network where only what is for overlays comes to the router', async () => {
@@ -231,7 +243,7 @@ describe('a Service of an overlay, and an underlay that is connected', () => {
       { from: [cranes], to: mates, expect: own },
       { from: [mates], to: cranes, expect: own },
     ])
-    expect(pairs).toBe(2 * 4 + 2 * 4 * 4)
+    expect(pairs).toBe((2 * 2 + 2 * 4 * 2) * families())
     const arrived = async (): Promise<readonly string[]> => {
       await runMatrix(cluster, rulesOf([ofMates]))
       return addresses.filter((address) => capture.seen().includes(`> ${address}.`))
@@ -244,7 +256,7 @@ describe('a Service of an overlay, and an underlay that is connected', () => {
       { ...ofMates, expect: own },
       { ...byOvn, expect: own },
     ])
-    expect(balanced).toBe(2 * 2 * 4)
+    expect(balanced).toBe(2 * 2 * 2 * families())
   })
 })
 
@@ -313,7 +325,7 @@ describe('a backend that does not answer any more, whatever Kubernetes says of i
     } as ApiObject
   }
 
-  it('is left out by OVN, which asks it, in both families, and is back when it answers', async () => {
+  it('is left out by OVN, which asks it, in each family, and is back when it answers', async () => {
     const annotations = { 'ovn.kubernetes.io/service_health_check': 'true' }
     await importImages(cluster, [{ name: readProbeImage() }])
     await using _ = await applied([
