@@ -49,7 +49,10 @@ export function dryRun<W>(owners: Iterable<OwnerMark>, options: DryRunOptions<W>
       failed.set(owner, error)
     }
   }
+  const planned = plan(jobs)
   const writes = jobs.flatMap(({ owner, patches }) => {
+    // Objects are told of rows that are there.
+    if (planned.waiting.has(owner) || planned.problems.has(owner)) return []
     try {
       return sender.plan(owner, patches).map((one) => ({ owner, ...one }))
     } catch (error) {
@@ -59,7 +62,7 @@ export function dryRun<W>(owners: Iterable<OwnerMark>, options: DryRunOptions<W>
   })
   const decisions = jobs.filter(({ owner, desired }) => facts.differ(owner, desired.facts ?? []))
   return {
-    ...plan(jobs),
+    ...planned,
     ...{ writes, failed },
     decisions: new Set(decisions.map(({ owner }) => owner)),
     refusals: refusalsOf(jobs),

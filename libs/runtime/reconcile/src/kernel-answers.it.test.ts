@@ -219,6 +219,18 @@ it('parks a key whose feature throws, and nothing else', async () => {
   expect([...process.kernel.recomputeAll().failed.keys()]).toEqual(['switch/bad'])
 })
 
+it('tells no object of a port whose switch is not there, nor would it if everything were looked at anew', async () => {
+  const world = emptySettings()
+  await using process = await startProcess(northbound, world)
+  world.ports.set('web', { on: 'nowhere', more: { patches: [label('true')] } })
+  process.objects.put(widgets, 'blue', widget)
+  await process.change('port', 'web')
+  expect(process.objects.writes).toEqual([])
+  const { writes, waiting } = process.kernel.recomputeAll()
+  expect([...waiting.keys()]).toEqual(['port/web'])
+  expect(writes).toEqual([])
+})
+
 it('leaves the rows of a key that is on hold, and still tells the user', async () => {
   const world = emptySettings()
   world.switches.set('blue', { config: { subnet: '10.0.0.0/24' } })

@@ -25,6 +25,8 @@ interface PortSpec {
   readonly tag?: number
   /** Port groups that it must not be without. */
   readonly groups?: readonly string[]
+  /** What the key answers beside its row. */
+  readonly more?: Partial<Desired>
 }
 
 export interface Settings {
@@ -100,6 +102,7 @@ const portFeature: Feature<string, PortSpec, Settings> = {
             { kind: 'ls', id: spec.on },
             ...(spec.groups ?? []).map((id) => ({ kind: 'pg', id })),
           ].map((of) => ({ of, column: 'ports', value: { kind: 'lsp', id: key } })),
+          ...spec.more,
         },
 }
 
