@@ -34,6 +34,7 @@ export class RealPlayer implements AsyncDisposable {
   readonly #script: Pick<Script, 'layout' | 'order' | 'interruptions'>
   readonly #played: Record<Point, number> = { transact: 0, committed: 0, patch: 0, patched: 0 }
   readonly #strangerActs = new Set<Promise<unknown>>()
+  readonly #dead = new WeakSet<Process>()
   #process: Promise<Process>
   #isQuiet = false
 
@@ -113,6 +114,7 @@ export class RealPlayer implements AsyncDisposable {
   }
 
   async #replace(dead: Process): Promise<Process> {
+    this.#dead.add(dead)
     await end(dead)
     return this.#start()
   }
@@ -205,7 +207,8 @@ export class RealPlayer implements AsyncDisposable {
         remake({ rows: this.rows, apply: (steps) => this.#apply(steps) }, this.#foreign())
         return 'disconnect'
       case 'crash':
-        this.#process = this.#replace(process)
+        // What it had under way may end after it; nobody dies twice.
+        if (!this.#dead.has(process)) this.#process = this.#replace(process)
         return 'disconnect'
       default:
         this.#proxy.cut()
