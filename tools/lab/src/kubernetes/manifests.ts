@@ -21,7 +21,9 @@ const policies: readonly string[] = ['NetworkPolicy', 'EgressFirewall']
 /** The objects of an example of the documentation, e.g. `01-two-subnets`, with the families that a cluster has. */
 export function readExample(name: string, stack: Stack): ApiObject[] {
   const manifest = parseManifests(readFileSync(join(examples, `${name}.yaml`), 'utf8'))
-  return manifest.map((object) => (policies.includes(object.kind ?? '') ? object : withinStack(object, stack)))
+  return manifest.map((object) =>
+    policies.includes(object.kind ?? '') ? object : withinStack(object, stack),
+  )
 }
 
 /**

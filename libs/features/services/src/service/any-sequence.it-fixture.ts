@@ -226,6 +226,8 @@ export async function carryOut(next: Step, cluster: ControlCluster): Promise<voi
     }
     case 'pod': {
       const { node: on, subnet: logicalSwitch, addresses } = backends[next.pod]
+      // Nobody binds a pod to a node that is gone, and Kubernetes collects those that are left there.
+      if ((await client.get(nodes, { name: on })) === undefined) return
       const keys = podAnnotations()
       const annotations = {
         [keys.logicalSwitch.key]: logicalSwitch,
