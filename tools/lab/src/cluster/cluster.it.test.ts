@@ -4,13 +4,14 @@ import { installDns } from '../dns.ts'
 import { listContainers } from '../docker/container.ts'
 import { kubectl } from '../kubernetes/kubectl.ts'
 import { addressesOfPod, untilPodsReady, type PodObject } from '../kubernetes/workloads.ts'
-import { insideContainer, insidePodNetwork, tryAt } from '../namespaces.ts'
+import { insideContainer, insidePodNetwork, runAt, tryAt } from '../namespaces.ts'
 import { auditPosition, isWrite, readAudit } from '../observe/audit-log.ts'
 import { pingAll } from '../probe/ping.ts'
 import { askSourceAddress, fetchText } from '../probe/tcp.ts'
 import { createCluster, type Cluster } from './cluster.ts'
 import { untilNodesReady } from './readiness.ts'
 import { findLabs, removeLab } from './leftovers.ts'
+import { switchName } from './names.ts'
 
 const id = `test-${process.pid}`
 let cluster: Cluster
@@ -62,6 +63,27 @@ it('shows the outside host where a pod comes from', async () => {
   expect(place && (await askSourceAddress(place, cluster.outside.addresses.ipv4, 8080))).toBe(
     node?.physical.ipv4,
   )
+})
+
+it('has an outside host that keeps its MAC address, whatever ports its switch has', async () => {
+  const { place } = cluster.outside
+  const own = async (): Promise<string> => {
+    const [link] = JSON.parse(await runAt(place, ['ip', '-json', 'link', 'show', switchName])) as [
+      { readonly address: string },
+    ]
+    return link.address
+  }
+  const before = await own()
+  // Bridges take the lowest one there is.
+  const lowest = ['lowest', 'address', '00:00:00:00:00:01']
+  await runAt(place, ['ip', 'link', 'add', ...lowest, 'type', 'veth', 'peer', 'name', 'unused'])
+  try {
+    await runAt(place, ['ip', 'link', 'set', 'lowest', 'master', switchName])
+    expect(await own()).toBe(before)
+  } finally {
+    await runAt(place, ['ip', 'link', 'delete', 'lowest'])
+  }
+  expect(await own()).toBe(before)
 })
 
 it('lets no packet out: an unknown address gets no answer', async () => {

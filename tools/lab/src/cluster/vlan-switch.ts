@@ -1,6 +1,6 @@
 import { runAt, type Place } from '../namespaces.ts'
 import { switchName, vlanPort } from './names.ts'
-import type { PhysicalSwitch } from './switch.ts'
+import { ownMac, type PhysicalSwitch } from './switch.ts'
 import type { Daemon } from './shell-script.ts'
 
 const runDirectory = '/run/openvswitch'
@@ -43,6 +43,7 @@ export function vlanSwitch(vlans: readonly number[]): PhysicalSwitch {
       })
       await vsctl(outside, [
         ...['add-br', switchName, '--', 'set', 'bridge', switchName, 'datapath_type=netdev'],
+        `other_config:hwaddr="${ownMac()}"`,
         ...access,
       ])
       for (const nic of [switchName, ...vlans.map(vlanPort)])
