@@ -28,7 +28,7 @@ it.each([
 ])('a cluster address that another Service names as its own from outside %s', (_name, backend, map, led) => {
   const robber = plansOf('a', { clusterIPs: ['10.96.0.2'], externalIPs: ['10.96.0.10'] }, '10.16.0.66')
   const owner = plansOf('dns', { clusterIPs: ['10.96.0.10'] }, backend)
-  const snapshot = { plans: [...robber, ...owner], services: [], pods: [] }
+  const snapshot = { plans: [...robber, ...owner], services: [], allocated: [], pods: [] }
   const found = desiredServices(snapshot).maps?.flatMap(({ name, elements = [] }) =>
     elements.filter(([key]) => JSON.stringify(key).includes('10.96.0.10')).map((one) => [name, one] as const),
   )
@@ -43,8 +43,9 @@ it('an address from outside is of who stands first, as he guards it, also while 
   const guard = { type: 'LoadBalancer', loadBalancerSourceRanges: ['198.51.100.0/24'] } as const
   const younger = plansOf('a', { clusterIPs: ['10.96.0.3'], ...guard }, '10.16.0.66', status)
   const found = (...plans: readonly PortPlan[]) =>
-    desiredServices({ plans, services: [], pods: [] }).maps?.flatMap(({ name, elements = [] }) =>
-      elements.flatMap(([key]) => (JSON.stringify(key).includes('192.0.2.9') ? [name] : [])),
+    desiredServices({ plans, services: [], allocated: [], pods: [] }).maps?.flatMap(
+      ({ name, elements = [] }) =>
+        elements.flatMap(([key]) => (JSON.stringify(key).includes('192.0.2.9') ? [name] : [])),
     )
   expect(found(...older, ...younger)).toEqual(['nobody-4'])
   expect(found(...younger, ...older)).toEqual(['addresses-4', 'guarded-4'])

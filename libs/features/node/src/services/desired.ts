@@ -25,6 +25,8 @@ export interface ServicesSnapshot {
   readonly plans: readonly PortPlan[]
   /** Prefixes of Service addresses. */
   readonly services: readonly string[]
+  /** Those of them that the API server names; of what was only configured, others may have addresses. */
+  readonly allocated: readonly string[]
   /** Prefixes of pods that the node reaches. */
   readonly pods: readonly string[]
 }
@@ -49,11 +51,12 @@ type FamilyFacts = (typeof families)[number]
  *
  * @see nft(8), "MAPS", "VERDICT MAPS"
  */
-export function desiredServices({ plans, services, pods }: ServicesSnapshot): Table {
+export function desiredServices({ plans, services, allocated, pods }: ServicesSnapshot): Table {
   return {
     ...servicesTable,
     sets: families.flatMap((family) => [
       prefixSet('services', 'prefixes of Service addresses', family, services),
+      prefixSet('allocated', 'prefixes of ServiceCIDRs', family, allocated),
       prefixSet('pods', 'prefixes of overlay subnets', family, pods),
       clusterAddresses(family, plans),
     ]),
@@ -269,7 +272,7 @@ function strays(family: FamilyFacts): readonly NftRule[] {
   }
   return [
     { statements: [isNew, inSet(family, 'daddr', 'cluster'), isElsewhere, { goto: { target: 'refuse' } }] },
-    { statements: [isNew, inSet(family, 'daddr', 'services'), isElsewhere, { drop: null }] },
+    { statements: [isNew, inSet(family, 'daddr', 'allocated'), isElsewhere, { drop: null }] },
   ]
 }
 

@@ -87,6 +87,7 @@ const snapshotTable = rowTable({
         .flat()
         .sort((a, b) => (a.port.rank < b.port.rank ? -1 : 1)),
       services: servicePrefixesOf(serviceCidrs.scan(), agent.fallbackServicePrefixes),
+      allocated: servicePrefixesOf(serviceCidrs.scan(), []),
       pods: routedPrefixes(subnets.scan()),
     }
   },

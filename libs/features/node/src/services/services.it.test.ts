@@ -215,7 +215,7 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
   it('refuses what no Service has at its address, drops what is for none, and forwards neither', async () => {
     put('web', {})
     fill('web', ['10.16.0.2', 'fd00:10:16::2'])
-    await serving()
+    const agent = await serving()
     // All that is for nobody would go by the default route, to whoever is there.
     for (const ip of ['10.96.0.10', '10.96.0.99']) outside.run('ip', 'address', 'add', ip, 'dev', 'lo')
     for (const ip of ['fd00:10:96::10', 'fd00:10:96::99'])
@@ -227,6 +227,11 @@ describe.skipIf(missing)(`a node without kube-proxy${missing === undefined ? '' 
       for (const ip of ['10.96.0.99', 'fd00:10:96::99'])
         expect([ip, ...ask(from, ip, 8080, { waitMs: 500 })]).toEqual([ip, 'timeout'])
     }
+    // Where nobody but a flag says which prefix it is, others may have addresses in it.
+    node.serviceCidrs.put('kubernetes', undefined)
+    expect(await agent.settle()).toEqual([])
+    expect(ask(node.host, '10.96.0.99', 8080)[0]).toMatch(/^:: /)
+    expect(ask(node.host, '10.96.0.10', 8080)).toEqual(['ECONNREFUSED'])
     // Somebody on the node may have it, as a cache of DNS has that of the DNS.
     node.host.run('ip', 'address', 'add', '10.96.0.10', 'dev', 'lo')
     await ready(node.host.start(process.execPath, '-e', server, '10.96.0.10'))
