@@ -51,7 +51,10 @@ function rowName(table: string, row: string): string {
 }
 
 function withoutUids(text: string): string {
-  return text.replaceAll(/\b[\da-f]{8}([.-])[\da-f]{4}(\1[\da-f]{4}){2}\1[\da-f]{12}\b/g, 'uid')
+  return text.replaceAll(
+    /(?<![\da-f])[\da-f]{8}([.-])[\da-f]{4}(\1[\da-f]{4}){2}\1[\da-f]{12}(?![\da-f])/g,
+    'uid',
+  )
 }
 
 const tables = Object.keys(northboundTables()) as readonly 'ACL'[]
